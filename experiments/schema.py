@@ -1,0 +1,125 @@
+"""The shapes of configuration and of results, written once.
+
+The dataclasses are what the YAML files under ``conf/`` must look like; :data:`ROW_SCHEMA` is what one row of
+the store looks like. Units stand in the column names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+#: Raised by one whenever code changes in a way that changes stored numbers; part of every cell's key.
+ROWS_VERSION = 1
+
+_FLOATS = pa.list_(pa.float64())
+
+#: One row = one fold of one cell (data set × ranker × repeat). A failed fold has nulls where numbers would be.
+ROW_SCHEMA = pa.schema(
+    [
+        ("cell_key", pa.string()),  # SHA-256, hex; names the file the row lies in
+        ("kind", pa.string()),  # "ranking", or "all_features" for the shared reference score
+        ("dataset", pa.string()),
+        ("ranker", pa.string()),  # "" for kind "all_features"
+        ("protocol", pa.string()),
+        ("repeat", pa.int32()),  # 0-based
+        ("fold", pa.int32()),  # 0-based
+        ("seed", pa.int64()),  # the study's seed
+        ("status", pa.string()),  # "ok" or "failed"
+        ("error", pa.string()),  # "Type: message" of a failed fold, else null
+        ("n_train", pa.int64()),
+        ("n_test", pa.int64()),
+        ("n_features", pa.int64()),
+        ("fit_seconds", pa.float64()),  # wall clock of the ranker's fit alone
+        ("warm_up_seconds", pa.float64()),  # the untimed fit before it, 0 when the process was warm already
+        ("learner_seconds", pa.float64()),  # all learner fits and predictions of the fold
+        ("peak_memory_mib", pa.float64()),  # resident high-water mark of the process during the fit
+        ("n_threads", pa.int32()),  # threads the fit was allowed
+        ("learner_converged", pa.bool_()),  # every learner fit of the fold reached its tolerance
+        ("grid", pa.list_(pa.int64())),  # numbers of top features
+        ("f1_micro", _FLOATS),  # on the grid
+        ("f1_macro", _FLOATS),
+        ("f1_micro_all", pa.float64()),  # all features, same fold, same learner
+        ("f1_macro_all", pa.float64()),
+        ("rf1_micro", _FLOATS),  # f1_micro / f1_micro_all; NaN where the denominator is 0
+        ("rf1_macro", _FLOATS),
+        ("aurf1_micro", pa.float64()),
+        ("aurf1_macro", pa.float64()),
+        ("best_f1_micro", pa.float64()),
+        ("best_f1_macro", pa.float64()),
+        ("weights", _FLOATS),  # the ranker's, one per column; null for kind "all_features"
+        ("latent_dimension", pa.int32()),  # null when there is none
+        ("phase_seconds", pa.string()),  # JSON object: phase of the fit → seconds; null when not known
+        ("versions", pa.string()),  # JSON object: package → version
+        ("machine", pa.string()),  # JSON object: system, processor, cores
+    ]
+)
+
+#: Columns that may differ between two runs of the same cell.
+VOLATILE_COLUMNS = (
+    "dataset",
+    "ranker",
+    "protocol",
+    "fit_seconds",
+    "warm_up_seconds",
+    "learner_seconds",
+    "peak_memory_mib",
+    "n_threads",
+    "phase_seconds",
+    "versions",
+    "machine",
+)
+
+
+@dataclass
+class Shape:
+    """What a data set must look like once loaded; ``None`` where not stated."""
+
+    rows: int | None = None
+    features: int | None = None
+    classes: int | None = None
+    nonzero_share: float | None = None
+    note: str | None = None
+
+
+@dataclass
+class DatasetConfig:
+    """One data set (``conf/dataset/*.yaml``)."""
+
+    name: str
+    task: str
+    source: dict[str, Any]
+    expected: Shape
+    drop_constant: bool = False  # whether columns with one value only are left out
+    paper: Shape | None = None  # null when the paper does not use the data set
+    licence: str = ""
+    citation: str = ""
+    url: str = ""
+
+
+@dataclass
+class ProtocolConfig:
+    """How rankings are evaluated (``conf/protocol/*.yaml``)."""
+
+    name: str
+    n_splits: int
+    n_repeats: int
+    grid_points: int = 50
+    learner: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class PathsConfig:
+    """Where results go and where local data files are (``conf/paths/*.yaml``)."""
+
+    results: str
+    local_data: str
+
+
+@dataclass
+class LauncherConfig:
+    """How cells are spread over processes (``conf/launcher/*.yaml``)."""
+
+    n_workers: int | None = None

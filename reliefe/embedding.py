@@ -1,0 +1,338 @@
+"""The low-dimensional space in which ReliefE looks for neighbours.
+
+Steps, in this order: representatives → sparsification (dense data only) → latent dimension → embedding.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+logger = logging.getLogger("reliefe")
+
+_TRANSFORM_ROWS = 8192  # rows embedded at once; UMAP holds distances from these to all representatives
+_DENSE_ABOVE = 0.15  # share of non-zeros above which plain arrays are cheaper to embed
+_PAIR_BYTES = 64 * 2**20
+
+
+def representatives(codes, n_representatives, random_state=None):
+    """Choose rows that stand for all, taking the target values in turn (Section "Scaling up UMAP").
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        Target value of each row; values are taken in ascending order.
+    n_representatives : int
+        ν, how many rows to choose. With ν ≥ n all rows are taken, in their own order.
+    random_state : int, RandomState instance or None
+        Decides the order of the rows within a value, and of the values when there are more than ν.
+
+    Returns
+    -------
+    int64 ndarray of shape (min(n, ν),)
+        Row numbers in the order of choice. With more than ν distinct values, one row of each of ν values
+        taken at random.
+    """
+    codes = np.asarray(codes)
+    n = codes.shape[0]
+    if n <= n_representatives:
+        return np.arange(n, dtype=np.int64)
+    rng = check_random_state(random_state)
+    values, inverse = np.unique(codes, return_inverse=True)
+    shuffled = rng.permutation(n)
+    grouped = shuffled[np.argsort(inverse[shuffled], kind="stable")]
+    sizes = np.bincount(inverse)
+    turn = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # position of a row within its value
+    if values.shape[0] > n_representatives:
+        first_rows = grouped[turn == 0]
+        return first_rows[rng.permutation(values.shape[0])[:n_representatives]].astype(np.int64)
+    order = np.lexsort((inverse[grouped], turn))
+    return grouped[order[:n_representatives]].astype(np.int64)
+
+
+def sparsify(X, random_state=None):
+    """Set small entries to zero or to the threshold at random, keeping the expectation (PrMS, Algorithm 1).
+
+    With N = rows + columns and ε the largest row or column sum of absolute values divided by N (the norm of the
+    symmetric matrix with X and its transpose off the diagonal), entries above ε / √N in absolute value are
+    kept; any other entry x becomes sgn(x) · ε / √N with probability √N |x| / ε, else 0.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (m, p)
+        Finite values. Not modified.
+    random_state : int, RandomState instance or None
+        Source of the random decisions; one number is drawn for each entry that may change, row by row.
+
+    Returns
+    -------
+    csr_matrix of shape (m, p), float64
+        Without stored zeros. Its expectation is X.
+    """
+    rng = check_random_state(random_state)
+    B = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+    B.sum_duplicates()
+    B.eliminate_zeros()
+    size = np.abs(B.data)
+    if size.size == 0:
+        return B
+    m, p = B.shape
+    row_sums = np.bincount(np.repeat(np.arange(m), np.diff(B.indptr)), weights=size, minlength=m)
+    column_sums = np.bincount(B.indices, weights=size, minlength=p)
+    threshold = max(row_sums.max(), column_sums.max()) / (m + p) / np.sqrt(m + p)
+    small = size <= threshold
+    kept = rng.random_sample(int(small.sum())) * threshold < size[small]
+    B.data[small] = np.where(kept, np.sign(B.data[small]) * threshold, 0.0)
+    B.eliminate_zeros()
+    return B
+
+
+def _distinct_rows(X):
+    """Return the rows of X (dense or canonical CSR) without repetitions, in order of first appearance."""
+    seen = {}
+    if sparse.issparse(X):
+        for i in range(X.shape[0]):
+            span = slice(X.indptr[i], X.indptr[i + 1])
+            seen.setdefault((X.indices[span].tobytes(), X.data[span].tobytes()), i)
+    else:
+        for i, row in enumerate(X):
+            seen.setdefault(row.tobytes(), i)
+    return X[np.fromiter(seen.values(), dtype=np.int64)]
+
+
+def _squared_distances(X, left, right):
+    """Squared Euclidean distances of row pairs, from the differences themselves."""
+    if sparse.issparse(X):
+        difference = X[left] - X[right]
+        return np.asarray(difference.multiply(difference).sum(axis=1), dtype=np.float64).ravel()
+    difference = X[left] - X[right]
+    return np.einsum("ij,ij->i", difference, difference)
+
+
+def _two_nearest(X):
+    """Euclidean distances from each row to its nearest and second nearest other row.
+
+    Matrix products name a few candidates per row; the distances returned are recomputed from differences,
+    and a row's candidates are widened until rounding in the product cannot hide a nearer row.
+    """
+    n, p = X.shape
+    squares = (
+        np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+    )
+    slack = 8.0 * np.finfo(np.float64).eps * (np.sqrt(p) + 8.0) * squares.max(initial=0.0) * 2.0
+    result = np.empty((n, 2), dtype=np.float64)
+    step = int(np.clip(_PAIR_BYTES // (8 * n), 1, n))
+    for start in range(0, n, step):
+        stop = min(n, start + step)
+        product = X[start:stop] @ X.T
+        if sparse.issparse(product):
+            product = product.toarray()
+        rough = squares[start:stop, np.newaxis] + squares[np.newaxis, :] - 2.0 * product
+        rough[np.arange(stop - start), np.arange(start, stop)] = np.inf
+        pending = np.arange(stop - start)
+        width = 4
+        while pending.size:
+            width = min(width, n - 1)
+            candidates = np.argpartition(rough[pending], width - 1, axis=1)[:, :width]
+            exact = np.empty(candidates.shape, dtype=np.float64)
+            pairs_at_once = max(1, _PAIR_BYTES // (8 * p * width))
+            for a in range(0, pending.size, pairs_at_once):
+                part = candidates[a : a + pairs_at_once]
+                left = np.repeat(start + pending[a : a + pairs_at_once], width)
+                exact[a : a + pairs_at_once] = _squared_distances(X, left, part.ravel()).reshape(part.shape)
+            nearest = np.partition(exact, 1, axis=1)[:, :2]
+            result[start + pending] = np.sqrt(nearest)
+            edge = np.take_along_axis(rough[pending], candidates, axis=1).max(axis=1)
+            settled = np.full(pending.size, width == n - 1) | (nearest[:, 1] + slack <= edge)
+            pending = pending[~settled]
+            width *= 4
+    return result
+
+
+def latent_dimension(X):
+    """Estimate the intrinsic dimension from the two nearest neighbours of each row (TwoNN, Algorithm 2).
+
+    Repeated rows are taken once. With r1 ≤ r2 the Euclidean distances to the two nearest other rows,
+    μ = r2 / r1 and EMP(x) the share of μ strictly below x, the estimate is the slope of the least-squares line
+    through the origin of −log(1 − EMP(μ)) on log μ, rounded, and held between 2 and min(p, n − 2).
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, p)
+        Finite values.
+
+    Returns
+    -------
+    int or None
+        None when no such number exists: fewer than 4 rows or 2 columns, fewer than 3 distinct rows, or all
+        ratios equal to 1.
+
+    References
+    ----------
+    Facco, d'Errico, Rodriguez, Laio (2017). Estimating the intrinsic dimension of datasets by a minimal
+    neighborhood information. Scientific Reports 7, 12140.
+    """
+    if sparse.issparse(X):
+        X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    else:
+        X = np.ascontiguousarray(X, dtype=np.float64) + 0.0
+    n, p = X.shape
+    highest = min(p, n - 2)
+    if highest < 2:
+        return None
+    slope = _two_nn_slope(X)
+    if slope is None:
+        return None
+    return int(np.clip(np.rint(min(slope, 2.0**31)), 2, highest))
+
+
+def _two_nn_slope(X):
+    """Slope of the TwoNN line, or None where it is undefined."""
+    rows = _distinct_rows(X)
+    if rows.shape[0] < 3:
+        return None
+    nearest = _two_nearest(rows)
+    nearest = nearest[nearest[:, 0] > 0.0]  # distinct rows can still meet when squares underflow
+    if nearest.shape[0] == 0:
+        return None
+    log_ratio = np.sort(np.log(nearest[:, 1]) - np.log(nearest[:, 0]))
+    below = np.searchsorted(log_ratio, log_ratio, side="left") / log_ratio.shape[0]
+    denominator = float(log_ratio @ log_ratio)
+    if not denominator > 0.0:
+        return None
+    return float(log_ratio @ -np.log1p(-below)) / denominator
+
+
+@dataclass
+class Embedded:
+    """Where neighbours are looked for, and how it came about.
+
+    Attributes
+    ----------
+    E : ndarray or csr_matrix of shape (n, d)
+        Embedded rows, or the range-normalised rows themselves where the embedding was skipped.
+    n_components : int or None
+        d, or None where the embedding was skipped.
+    """
+
+    E: object
+    n_components: int | None
+
+
+def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_above, random_state, phases):
+    """Embed range-normalised rows (the steps named at the top of this module).
+
+    Parameters
+    ----------
+    Z : ndarray or csr_matrix of shape (n, p)
+        Range-normalised rows.
+    codes : int ndarray of shape (n,)
+        Target value of each row.
+    embedding : "umap" or object with ``fit`` and ``transform``
+        An object is cloned and used with its own settings.
+    n_components : "twonn" or int
+        Dimension of the embedding.
+    n_representatives : int
+        ν, number of rows the embedding is fitted on.
+    sparsify_above : float
+        Share of non-zeros above which the rows are sparsified.
+    random_state : RandomState instance
+        Source of randomness.
+    phases : reliefe.engine.Phases
+        Collects the seconds of each step.
+
+    Returns
+    -------
+    Embedded
+    """
+    n, p = Z.shape
+    with phases("representatives"):
+        chosen = representatives(codes, n_representatives, random_state)
+    sparsify_seed, umap_seed = random_state.randint(np.iinfo(np.int32).max, size=2)
+    # One storage for both kinds of input from here on, so that dense and sparse data embed alike.
+    with phases("sparsify"):
+        B = sparse.csr_matrix(Z)
+        if B.nnz > sparsify_above * n * p:
+            B = sparsify(B, sparsify_seed)
+        if B.nnz > _DENSE_ABOVE * n * p:
+            B = B.toarray()
+    with threadpool_limits(limits=1, user_api="blas"):  # sums in a product may depend on the threads
+        fitted_on = B if chosen.shape[0] == n else B[chosen]
+        if not isinstance(embedding, str):
+            model = _user_model(embedding, n_components)
+            with phases("embedding"):
+                return _fit_transform(model, Z, B, fitted_on, chosen)
+        d = n_components
+        if d == "twonn":
+            with phases("latent_dimension"):
+                d = latent_dimension(fitted_on)
+        if d is None or d >= p or chosen.shape[0] < 4:
+            logger.info(
+                "ReliefE: embedding skipped, neighbours are looked for among the columns themselves "
+                "(%d rows, %d representatives, %d columns, latent dimension %s).",
+                n, chosen.shape[0], p, "undefined" if d is None else d,
+            )  # fmt: skip
+            return Embedded(Z, None)
+        with phases("embedding"):
+            return _fit_transform(_umap(d, chosen.shape[0], int(umap_seed)), Z, B, fitted_on, chosen)
+
+
+def _umap(d, n_rows, seed):
+    """UMAP as the paper uses it: its defaults, random start, d dimensions."""
+    from umap import UMAP  # heavy to import, and not needed by every user of this package
+
+    n_neighbors = min(15, n_rows - 1)
+    if n_neighbors < 15:
+        logger.info("ReliefE: UMAP's n_neighbors lowered to %d for %d rows.", n_neighbors, n_rows)
+    return UMAP(n_components=d, n_neighbors=n_neighbors, init="random", random_state=seed, n_jobs=1)
+
+
+def _user_model(embedding, n_components):
+    """Return a fresh copy of the user's embedding, with its own settings unless a dimension was asked for."""
+    model = clone(embedding, safe=False)
+    if not isinstance(n_components, str):
+        if not (hasattr(model, "get_params") and "n_components" in model.get_params()):
+            raise ValueError(
+                "n_components was given, but the object passed as embedding has no parameter n_components; "
+                'leave n_components at "twonn" and set the dimension on the object.'
+            )
+        model.set_params(n_components=n_components)
+    return model
+
+
+def _fit_transform(model, Z, B, fitted_on, chosen):
+    """Fit on the representatives, transform the rest in batches, and put all rows in their places."""
+    n = B.shape[0]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(fitted_on)
+        part = np.asarray(model.transform(fitted_on), dtype=np.float64)
+        if part.ndim != 2 or part.shape[0] != chosen.shape[0]:
+            raise ValueError(
+                f"embedding: {type(model).__name__} returned shape {part.shape} for {chosen.shape[0]} rows."
+            )
+        E = np.empty((n, part.shape[1]), dtype=np.float64)
+        E[chosen] = part
+        rest = np.setdiff1d(np.arange(n), chosen)
+        for start in range(0, rest.shape[0], _TRANSFORM_ROWS):
+            rows = rest[start : start + _TRANSFORM_ROWS]
+            E[rows] = model.transform(B[rows])
+    for message in sorted({str(w.message).strip().splitlines()[0] for w in caught}):
+        logger.info("ReliefE: %s: %s", type(model).__name__, message)
+    if not np.isfinite(E).all():
+        logger.warning(
+            "ReliefE: %s returned values that are not finite; embedding skipped, neighbours are looked for among "
+            "the columns themselves.",
+            type(model).__name__,
+        )
+        return Embedded(Z, None)
+    return Embedded(E, E.shape[1])

@@ -1,0 +1,173 @@
+"""Distances from a block of rows to all rows.
+
+Manhattan distances on range-normalised columns (Section 2 of the paper's ReliefF) are summed in fixed point:
+every value becomes a multiple of a power of two held in an int64. Integer sums do not depend on their order,
+so dense and sparse storage, any permutation of the columns and any number of threads give the same distances
+to the last bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_ROWS_PER_TILE = 32
+_COLUMNS_PER_TILE = 512
+
+#: Codes of the metrics that :func:`metric_dense` and :func:`metric_sparse` understand.
+COSINE, EUCLIDEAN, MANHATTAN = 0, 1, 2
+
+
+@njit(nogil=True, cache=True)
+def manhattan_dense(queries, Z, factor, lo, hi, out):
+    """Fixed-point Manhattan distances from ``queries`` to the rows ``lo … hi − 1`` of ``Z``.
+
+    Parameters
+    ----------
+    queries : int64 array of shape (b, p)
+        Rows already multiplied by ``factor`` and rounded.
+    Z : float64 array of shape (n, p)
+        Range-normalised rows.
+    factor : float
+        The power of two that turns values into fixed point.
+    lo, hi : int
+        Range of rows of ``Z`` to work on.
+    out : int64 array of shape (b, n)
+        Columns ``lo … hi − 1`` are overwritten with distances times ``factor``.
+    """
+    b, p = queries.shape
+    tile = np.empty((_ROWS_PER_TILE, _COLUMNS_PER_TILE), dtype=np.int64)
+    for l0 in range(lo, hi, _ROWS_PER_TILE):
+        lt = min(_ROWS_PER_TILE, hi - l0)
+        for r in range(b):
+            for t in range(lt):
+                out[r, l0 + t] = 0
+        for j0 in range(0, p, _COLUMNS_PER_TILE):
+            jt = min(_COLUMNS_PER_TILE, p - j0)
+            for t in range(lt):
+                for j in range(jt):
+                    tile[t, j] = np.int64(np.rint(Z[l0 + t, j0 + j] * factor))
+            for r in range(b):
+                for t in range(lt):
+                    total = np.int64(0)
+                    for j in range(jt):
+                        total += abs(queries[r, j0 + j] - tile[t, j])
+                    out[r, l0 + t] += total
+
+
+@njit(nogil=True, cache=True)
+def manhattan_sparse(rows, indptr, indices, values, col_indptr, col_rows, col_values, norms, lo, hi, out):
+    """Fixed-point Manhattan distances from sparse rows to all rows, through an inverted index.
+
+    The distance of two rows is the sum of their norms plus a correction on the columns that both have, so
+    pairs of rows without a common column cost nothing beyond the sum of norms.
+
+    Parameters
+    ----------
+    rows : int64 array of shape (b,)
+        Row numbers of the block.
+    indptr, indices, values : arrays
+        The matrix by rows (CSR), values in fixed point (int64).
+    col_indptr, col_rows, col_values : arrays
+        The same matrix by columns (CSC).
+    norms : int64 array of shape (n,)
+        Sum of absolute values of each row, in fixed point.
+    lo, hi : int
+        Range of positions in ``rows`` to work on.
+    out : int64 array of shape (b, n)
+        Rows ``lo … hi − 1`` are overwritten.
+    """
+    n = norms.shape[0]
+    for r in range(lo, hi):
+        i = rows[r]
+        own = norms[i]
+        for m in range(n):
+            out[r, m] = own + norms[m]
+        for e in range(indptr[i], indptr[i + 1]):
+            v = values[e]
+            size = abs(v)
+            j = indices[e]
+            for f in range(col_indptr[j], col_indptr[j + 1]):
+                u = col_values[f]
+                out[r, col_rows[f]] += abs(v - u) - size - abs(u)
+
+
+@njit(nogil=True, cache=True)
+def metric_dense(rows, E, norms, metric, lo, hi, out):
+    """Distances in an embedding, from the rows ``rows[lo:hi]`` to all rows.
+
+    Parameters
+    ----------
+    rows : int64 array of shape (b,)
+        Row numbers of the block.
+    E : float64 array of shape (n, d)
+        Embedded rows.
+    norms : float64 array of shape (n,)
+        Euclidean norms of the rows of ``E``.
+    metric : int
+        :data:`COSINE` (1 − cos; 1 where a row is zero), :data:`EUCLIDEAN` or :data:`MANHATTAN`.
+    lo, hi : int
+        Range of positions in ``rows`` to work on.
+    out : float64 array of shape (b, n)
+        Rows ``lo … hi − 1`` are overwritten.
+    """
+    n, d = E.shape
+    for r in range(lo, hi):
+        i = rows[r]
+        for m in range(n):
+            total = 0.0
+            if metric == COSINE:
+                for j in range(d):
+                    total += E[i, j] * E[m, j]
+                size = norms[i] * norms[m]
+                out[r, m] = 1.0 - total / size if size > 0.0 else 1.0
+            elif metric == EUCLIDEAN:
+                for j in range(d):
+                    gap = E[i, j] - E[m, j]
+                    total += gap * gap
+                out[r, m] = np.sqrt(total)
+            else:
+                for j in range(d):
+                    total += abs(E[i, j] - E[m, j])
+                out[r, m] = total
+
+
+@njit(nogil=True, cache=True)
+def metric_sparse(rows, indptr, indices, values, n_columns, norms, metric, lo, hi, out):
+    """As :func:`metric_dense`, for rows stored as CSR with sorted columns.
+
+    The part of row i that row l does not have is ``(all of i) − (i on the columns of l)``; both sums run in
+    the order of the columns, so that equal rows are at distance exactly 0.
+    """
+    n = norms.shape[0]
+    query = np.zeros(n_columns, dtype=np.float64)
+    for r in range(lo, hi):
+        i = rows[r]
+        whole = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            v = values[e]
+            query[indices[e]] = v
+            whole += v * v if metric == EUCLIDEAN else abs(v)
+        for m in range(n):
+            total = 0.0
+            shared = 0.0
+            for e in range(indptr[m], indptr[m + 1]):
+                q = query[indices[e]]
+                u = values[e]
+                if metric == COSINE:
+                    total += q * u
+                elif metric == EUCLIDEAN:
+                    total += (q - u) * (q - u)
+                    shared += q * q
+                else:
+                    total += abs(q - u)
+                    shared += abs(q)
+            if metric == COSINE:
+                size = norms[i] * norms[m]
+                out[r, m] = 1.0 - total / size if size > 0.0 else 1.0
+            elif metric == EUCLIDEAN:
+                out[r, m] = np.sqrt(max(0.0, total + (whole - shared)))
+            else:
+                out[r, m] = max(0.0, total + (whole - shared))
+        for e in range(indptr[i], indptr[i + 1]):
+            query[indices[e]] = 0.0

@@ -1,0 +1,110 @@
+"""Weight updates from neighbour lists, multi-class (the update rule of Algorithm 1).
+
+For every row i of a block and every class q with neighbours N, the weight of column j grows by
+``coefficient[i, q]`` times the mean over N of |z_ij − z_lj| (plain) or times |z_ij − mean over N of z_lj|
+(absMean). Within a column all sums run in the order of the rows, whatever the threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def update_dense(Z, rows, neighbours, segment_ptr, counts, coefficients, abs_mean, lo, hi, weights):
+    """Add a block's updates to ``weights[lo:hi]``.
+
+    Parameters
+    ----------
+    Z : float64 array of shape (n, p)
+        Range-normalised rows.
+    rows : int64 array of shape (b,)
+        Row numbers of the block.
+    neighbours, segment_ptr, counts : arrays
+        As filled by :func:`reliefe.kernels.neighbours.nearest_per_class`.
+    coefficients : float64 array of shape (b, c)
+        −1 for a row's own class, P(q) / (1 − P(own class)) for any other.
+    abs_mean : bool
+        Whether to average the neighbours before taking the difference.
+    lo, hi : int
+        Range of columns to work on.
+    weights : float64 array of shape (p,)
+        Changed in place.
+    """
+    width = hi - lo
+    total = np.empty(width, dtype=np.float64)
+    for r in range(rows.shape[0]):
+        own = Z[rows[r], lo:hi]
+        for q in range(counts.shape[1]):
+            m = counts[r, q]
+            if m == 0:
+                continue
+            total[:] = 0.0
+            start = segment_ptr[q]
+            if abs_mean:
+                for t in range(start, start + m):
+                    other = Z[neighbours[r, t], lo:hi]
+                    for j in range(width):
+                        total[j] += other[j]
+                coefficient = coefficients[r, q]
+                for j in range(width):
+                    weights[lo + j] += coefficient * abs(own[j] - total[j] / m)
+            else:
+                for t in range(start, start + m):
+                    other = Z[neighbours[r, t], lo:hi]
+                    for j in range(width):
+                        total[j] += abs(own[j] - other[j])
+                coefficient = coefficients[r, q] / m
+                for j in range(width):
+                    weights[lo + j] += coefficient * total[j]
+
+
+@njit(nogil=True, cache=True)
+def update_sparse(
+    indptr, indices, values, rows, neighbours, segment_ptr, counts, coefficients, abs_mean, lo, hi, weights
+):
+    """Add the updates of the rows ``rows[lo:hi]`` to ``weights``, for CSR storage.
+
+    Cost grows with the stored values of the rows and their neighbours, not with the number of columns.
+    Parameters are those of :func:`update_dense`, but for the matrix as ``indptr, indices, values`` and
+    ``lo, hi`` as a range of positions in ``rows``.
+    """
+    p = weights.shape[0]
+    own = np.zeros(p, dtype=np.float64)
+    total = np.zeros(p, dtype=np.float64)
+    present = np.zeros(p, dtype=np.int64)
+    touched = np.empty(p, dtype=np.int64)
+    for r in range(lo, hi):
+        i = rows[r]
+        for e in range(indptr[i], indptr[i + 1]):
+            own[indices[e]] = values[e]
+        for q in range(counts.shape[1]):
+            m = counts[r, q]
+            if m == 0:
+                continue
+            n_touched = 0
+            for t in range(segment_ptr[q], segment_ptr[q] + m):
+                other = neighbours[r, t]
+                for e in range(indptr[other], indptr[other + 1]):
+                    j = indices[e]
+                    if present[j] == 0:
+                        touched[n_touched] = j
+                        n_touched += 1
+                        total[j] = 0.0
+                    present[j] += 1
+                    total[j] += values[e] if abs_mean else abs(own[j] - values[e])
+            coefficient = coefficients[r, q]
+            for e in range(indptr[i], indptr[i + 1]):  # columns the row has and all its neighbours lack
+                j = indices[e]
+                if present[j] == 0:
+                    weights[j] += coefficient * abs(values[e])
+            for t in range(n_touched):
+                j = touched[t]
+                if abs_mean:
+                    weights[j] += coefficient * abs(own[j] - total[j] / m)
+                else:
+                    weights[j] += coefficient / m * (total[j] + abs(own[j]) * (m - present[j]))
+                present[j] = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            own[indices[e]] = 0.0

@@ -1,0 +1,108 @@
+"""ReliefE: neighbours in a low-dimensional embedding of the rows."""
+
+from __future__ import annotations
+
+from reliefe.relieff import ReliefF
+
+
+class ReliefE(ReliefF):
+    """ReliefF with neighbours found in a manifold embedding whose dimension is estimated from the data.
+
+    Rows are range-normalised, representatives of all classes chosen, dense data sparsified at random, the
+    latent dimension estimated from two nearest neighbours (TwoNN), and all rows embedded by UMAP fitted on the
+    representatives. Neighbours come from the embedding; feature differences come from the range-normalised
+    columns.
+
+    Parameters
+    ----------
+    n_neighbors : int or "adaptive", default=15
+        As in :class:`ReliefF`.
+    abs_mean : bool, default=False
+        As in :class:`ReliefF`.
+    n_iterations : int or None, default=None
+        As in :class:`ReliefF`.
+    n_features_to_select : int, float or None, default=None
+        As in :class:`ReliefF`.
+    metric : {"cosine", "euclidean", "manhattan"}, default="cosine"
+        Distance in the embedding; cosine is 1 − cos.
+    embedding : "umap" or object with ``fit`` and ``transform``, default="umap"
+        An object is cloned and used with its own settings; the latent dimension is then not estimated.
+    n_components : int or "twonn", default="twonn"
+        Dimension of the embedding; "twonn" estimates it.
+    n_representatives : int, default=2048
+        ν, the number of rows the dimension is estimated on and the embedding is fitted on.
+    sparsify_above : float, default=0.15
+        Share of non-zeros above which the rows are sparsified (PrMS) for the estimate and the embedding; 1
+        turns it off.
+    n_jobs : int or None, default=None
+        Number of threads for neighbours and weights. The embedding runs on one, which makes it repeatable.
+    random_state : int, RandomState instance or None, default=None
+        Seed of representatives, sparsification, embedding and row sampling.
+
+    Attributes
+    ----------
+    n_components_ : int or None
+        Dimension of the embedding. None when it was skipped and neighbours were looked for among the
+        range-normalised columns: no dimension from 2 to min(p, ν − 2) below the number of columns p exists,
+        or the embedding was not finite. A message on the logger "reliefe" says so.
+    feature_importances_, ranking_, classes_, n_neighbors_used_, sample_indices_, n_features_in_, \
+feature_names_in_, timings_
+        As in :class:`ReliefF`.
+
+    See Also
+    --------
+    reliefe.embedding.latent_dimension : the estimate on its own.
+    reliefe.embedding.sparsify : the sparsification on its own.
+
+    Notes
+    -----
+    Source: Škrlj, Džeroski, Lavrač, Petković, ReliefE: feature ranking in high-dimensional spaces via manifold
+    embeddings, Algorithm "ReliefE" and the sections it refers to.
+    """
+
+    def __init__(
+        self,
+        n_neighbors=15,
+        *,
+        abs_mean=False,
+        n_iterations=None,
+        n_features_to_select=None,
+        metric="cosine",
+        embedding="umap",
+        n_components="twonn",
+        n_representatives=2048,
+        sparsify_above=0.15,
+        n_jobs=None,
+        random_state=None,
+    ):
+        super().__init__(
+            n_neighbors=n_neighbors,
+            abs_mean=abs_mean,
+            n_iterations=n_iterations,
+            n_features_to_select=n_features_to_select,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.metric = metric
+        self.embedding = embedding
+        self.n_components = n_components
+        self.n_representatives = n_representatives
+        self.sparsify_above = sparsify_above
+
+    def _distances(self, Z, codes, random_state, phases):
+        from reliefe.distances import EmbeddedDistances
+        from reliefe.embedding import embed
+
+        embedded = embed(
+            Z,
+            codes,
+            embedding=self.embedding,
+            n_components=self.n_components,
+            n_representatives=self.n_representatives,
+            sparsify_above=self.sparsify_above,
+            random_state=random_state,
+            phases=phases,
+        )
+        self.n_components_ = embedded.n_components
+        with phases("distances"):
+            return EmbeddedDistances(embedded.E, self.metric)

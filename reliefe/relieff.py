@@ -1,0 +1,188 @@
+"""ReliefF: neighbours in the space of the columns themselves."""
+
+from __future__ import annotations
+
+import time
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+
+class ReliefF(SelectorMixin, BaseEstimator):
+    """Rank features by how they differ between near rows of different classes and of the same class.
+
+    For each row used, the nearest rows of every class are found by the Manhattan distance on range-normalised
+    columns. A column loses weight by its difference to neighbours of the row's own class and gains weight by
+    its difference to neighbours of every other class q, times P(q) / (1 − P(own class)). A constant column has
+    weight exactly 0; multi-class weights lie in −1 … 1.
+
+    Parameters
+    ----------
+    n_neighbors : int or "adaptive", default=15
+        k, the number of neighbours per class; smaller classes give all their rows. "adaptive" takes, for each
+        row and class, the neighbours before the largest gap between consecutive distances (Algorithm 3).
+    abs_mean : bool, default=False
+        Compare a row with the mean of its neighbours (the paper's absMean update) instead of averaging the
+        differences to each of them.
+    n_iterations : int or None, default=None
+        s, the number of rows to update from. None, or anything from the number of rows on, uses every row once
+        and draws no random number; less takes a random sample without replacement.
+    n_features_to_select : int, float or None, default=None
+        How many columns ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
+    n_jobs : int or None, default=None
+        Number of threads (None is 1, −1 all cores). The weights do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Used to sample rows when ``n_iterations`` asks for fewer than there are.
+
+    Attributes
+    ----------
+    feature_importances_ : float64 ndarray of shape (n_features_in_,)
+        Weights, the higher the more relevant. No unit.
+    ranking_ : int64 ndarray of shape (n_features_in_,)
+        Rank of each column; 1 is best, equal weights stand in the order of the columns.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_neighbors_used_ : int64 ndarray of shape (s, n_classes)
+        Neighbours taken per row and class; only with ``n_neighbors="adaptive"``.
+    sample_indices_ : int64 ndarray of shape (s,)
+        The rows that were used, ascending.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, when ``fit`` was given a data frame with text names.
+    timings_ : dict of str to float
+        Wall-clock seconds by phase, and "total".
+
+    Notes
+    -----
+    Two distances that differ by no more than rounding can explain are a tie, and ties go to the lower row.
+    Sources: Robnik-Šikonja and Kononenko (2003), Theoretical and empirical analysis of ReliefF and RReliefF,
+    Machine Learning 53; absMean and the adaptive number of neighbours from Škrlj et al., ReliefE, the
+    sections on adaptive neighbour selection and multi-class classification.
+
+    Examples
+    --------
+    >>> from reliefe import ReliefF
+    >>> X = [[0, 7, 1], [1, 7, 0], [2, 7, 1], [3, 7, 0], [4, 7, 0]]
+    >>> ranker = ReliefF(n_neighbors=2).fit(X, ["lo", "lo", "lo", "mid", "hi"])
+    >>> ranker.feature_importances_.round(6).tolist()
+    [0.35, 0.0, 0.15]
+    >>> ranker.ranking_.tolist()
+    [1, 3, 2]
+    """
+
+    def __init__(
+        self,
+        n_neighbors=15,
+        *,
+        abs_mean=False,
+        n_iterations=None,
+        n_features_to_select=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.abs_mean = abs_mean
+        self.n_iterations = n_iterations
+        self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Compute the weights.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n, p)
+            Finite numbers of any type; at least 2 rows. Not modified. Sparse matrices are never made dense.
+        y : array-like of shape (n,)
+            Class of each row: numbers, text or booleans, at least two different.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
+            labels or with one class only. The message names the parameter or the place.
+        """
+        # Kernels are imported here: they cost a second, which `import reliefe` should not.
+        from reliefe.engine import Phases, multiclass_weights
+        from reliefe.scaling import normalise
+        from reliefe.validation import check_parameters, check_X_y
+
+        started = time.perf_counter()
+        phases = Phases()
+        with phases("validation"):
+            check_parameters(self)
+            X, codes, self.classes_ = check_X_y(self, X, y)
+            self._check_selection_against(X.shape[1])
+            random_state = check_random_state(self.random_state)
+        with phases("normalise"):
+            Z = normalise(X)
+        rows = self._rows_to_use(X.shape[0], random_state)
+        distances = self._distances(Z, codes, random_state, phases)
+        weights, used = multiclass_weights(
+            Z,
+            codes,
+            self.classes_.shape[0],
+            distances,
+            rows,
+            None if self.n_neighbors == "adaptive" else self.n_neighbors,
+            bool(self.abs_mean),
+            self.n_jobs,
+            phases,
+        )
+        self.feature_importances_ = weights
+        order = np.argsort(-weights, kind="stable")
+        self.ranking_ = np.empty(weights.shape[0], dtype=np.int64)
+        self.ranking_[order] = np.arange(1, weights.shape[0] + 1)
+        self.sample_indices_ = rows
+        if self.n_neighbors == "adaptive":
+            self.n_neighbors_used_ = used
+        elif hasattr(self, "n_neighbors_used_"):  # left over from an earlier fit
+            del self.n_neighbors_used_
+        self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
+        return self
+
+    def _rows_to_use(self, n, random_state):
+        """Rows to update from, ascending."""
+        if self.n_iterations is None or self.n_iterations >= n:
+            return np.arange(n, dtype=np.int64)
+        return np.sort(random_state.choice(n, size=self.n_iterations, replace=False)).astype(np.int64)
+
+    def _distances(self, Z, codes, random_state, phases):
+        """Where neighbours are looked for."""
+        from reliefe.distances import ColumnDistances
+
+        with phases("distances"):
+            return ColumnDistances(Z)
+
+    def _check_selection_against(self, p):
+        if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:
+            raise ValueError(
+                f"n_features_to_select={self.n_features_to_select} is more than the {p} columns of X."
+            )
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        p = self.n_features_in_
+        wanted = self.n_features_to_select
+        if wanted is None:
+            wanted = p
+        elif not isinstance(wanted, Integral):
+            wanted = max(1, int(wanted * p))
+        return self.ranking_ <= wanted
+
+    def __sklearn_tags__(self):
+        """Say what kinds of input are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
