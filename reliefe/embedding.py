@@ -288,7 +288,9 @@ def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_abov
 
 def _umap(d, n_rows, seed):
     """UMAP as the paper uses it: its defaults, random start, d dimensions."""
-    from umap import UMAP  # heavy to import, and not needed by every user of this package
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # umap warns of optional packages that are not needed here
+        from umap import UMAP  # heavy to import, and not needed by every user of this package
 
     n_neighbors = min(15, n_rows - 1)
     if n_neighbors < 15:
