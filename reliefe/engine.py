@@ -11,10 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from reliefe._threads import Team
-from reliefe.kernels import neighbours as neighbour_kernels
 from reliefe.kernels import weights as weight_kernels
 
-_BLOCK_BYTES = 32 * 2**20
 #: Sparse updates are summed in this many pieces per block, however many threads there are, so that the
 #: order of every sum is fixed by the data alone.
 _PIECES = 16
@@ -34,13 +32,6 @@ class Phases:
             yield
         finally:
             self.seconds[phase] += time.perf_counter() - start
-
-
-def block_length(n, p, n_rows):
-    """How many rows to work on at once, so that a block's distances and queries stay small."""
-    return int(
-        np.clip(min(_BLOCK_BYTES // (8 * n), _BLOCK_BYTES // (16 * p)), 16, max(16, min(1024, n_rows)))
-    )
 
 
 def class_coefficients(codes, class_sizes, rows):
@@ -66,7 +57,7 @@ def class_coefficients(codes, class_sizes, rows):
     return coefficients
 
 
-def multiclass_weights(Z, codes, n_classes, distances, rows, n_neighbors, abs_mean, n_jobs, phases):
+def multiclass_weights(Z, codes, n_classes, neighbours_of, rows, abs_mean, n_jobs, phases):
     """Relief weights of all columns (Algorithm 1, multi-class branch).
 
     Parameters
@@ -77,12 +68,10 @@ def multiclass_weights(Z, codes, n_classes, distances, rows, n_neighbors, abs_me
         Classes 0 … c − 1.
     n_classes : int
         Number of classes c.
-    distances : ColumnDistances or EmbeddedDistances
-        Where neighbours are looked for.
+    neighbours_of : DenseColumns, SparseColumns or EmbeddedRows
+        Finds neighbours, class by class.
     rows : int64 ndarray of shape (s,)
         The rows to update from, one iteration each.
-    n_neighbors : int or None
-        k; None for the adaptive number (Algorithm 3).
     abs_mean : bool
         Whether neighbours are averaged before the difference is taken.
     n_jobs : int or None
@@ -97,36 +86,17 @@ def multiclass_weights(Z, codes, n_classes, distances, rows, n_neighbors, abs_me
     used : int64 ndarray of shape (s, c)
         Number of neighbours taken per row and class.
     """
-    n, p = Z.shape
     class_sizes = np.bincount(codes, minlength=n_classes)
-    members = np.argsort(codes, kind="stable").astype(np.int64)
-    class_ptr = np.concatenate(([0], np.cumsum(class_sizes))).astype(np.int64)
-    capacity = class_sizes if n_neighbors is None else np.minimum(class_sizes, n_neighbors)
-    segment_ptr = np.concatenate(([0], np.cumsum(capacity))).astype(np.int64)
-    k = 0 if n_neighbors is None else int(min(n_neighbors, n))
-
-    b = block_length(n, p, rows.shape[0])
-    distance_buffer = np.empty((b, n), dtype=distances.dtype)
+    segment_ptr = neighbours_of.groups.segment_ptr
+    b = min(neighbours_of.block_rows, rows.shape[0])
     neighbour_buffer = np.empty((b, segment_ptr[-1]), dtype=np.int32)
     used = np.zeros((rows.shape[0], n_classes), dtype=np.int64)
-    weights = np.zeros(p, dtype=np.float64)
-    tolerance = distances.dtype.type(distances.tolerance)
+    weights = np.zeros(Z.shape[1], dtype=np.float64)
     with Team(n_jobs) as team:
         for start in range(0, rows.shape[0], b):
             block = rows[start : start + b]
-            size = block.shape[0]
-            found, near, counts = distance_buffer[:size], neighbour_buffer[:size], used[start : start + size]
-            with phases("distances"):
-                distances.block(block, found, team)
-            with phases("neighbours"):
-                team.split(
-                    lambda lo, hi, block=block, found=found, near=near, counts=counts: (
-                        neighbour_kernels.nearest_per_class(
-                            found, block, members, class_ptr, segment_ptr, k, tolerance, lo, hi, near, counts
-                        )
-                    ),
-                    size,
-                )
+            near, counts = neighbour_buffer[: block.shape[0]], used[start : start + b]
+            neighbours_of.find(block, near, counts, team, phases)
             with phases("weights"):
                 coefficients = class_coefficients(codes, class_sizes, block)
                 _update(Z, block, near, segment_ptr, counts, coefficients, abs_mean, weights, team)

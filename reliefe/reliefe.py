@@ -89,8 +89,8 @@ feature_names_in_, timings_
         self.n_representatives = n_representatives
         self.sparsify_above = sparsify_above
 
-    def _distances(self, Z, codes, random_state, phases):
-        from reliefe.distances import EmbeddedDistances
+    def _neighbours_of(self, Z, codes, groups, random_state, phases):
+        from reliefe.distances import EmbeddedRows
         from reliefe.embedding import embed
 
         embedded = embed(
@@ -105,4 +105,4 @@ feature_names_in_, timings_
         )
         self.n_components_ = embedded.n_components
         with phases("distances"):
-            return EmbeddedDistances(embedded.E, self.metric)
+            return EmbeddedRows(embedded.E, self.metric, groups)

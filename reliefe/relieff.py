@@ -6,6 +6,7 @@ import time
 from numbers import Integral
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
@@ -113,6 +114,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
             labels or with one class only. The message names the parameter or the place.
         """
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
+        from reliefe.distances import Groups
         from reliefe.engine import Phases, multiclass_weights
         from reliefe.scaling import normalise
         from reliefe.validation import check_parameters, check_X_y
@@ -127,17 +129,11 @@ class ReliefF(SelectorMixin, BaseEstimator):
         with phases("normalise"):
             Z = normalise(X)
         rows = self._rows_to_use(X.shape[0], random_state)
-        distances = self._distances(Z, codes, random_state, phases)
+        n_classes = self.classes_.shape[0]
+        groups = Groups.of(codes, n_classes, None if self.n_neighbors == "adaptive" else self.n_neighbors)
+        neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
         weights, used = multiclass_weights(
-            Z,
-            codes,
-            self.classes_.shape[0],
-            distances,
-            rows,
-            None if self.n_neighbors == "adaptive" else self.n_neighbors,
-            bool(self.abs_mean),
-            self.n_jobs,
-            phases,
+            Z, codes, n_classes, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases
         )
         self.feature_importances_ = weights
         order = np.argsort(-weights, kind="stable")
@@ -157,12 +153,12 @@ class ReliefF(SelectorMixin, BaseEstimator):
             return np.arange(n, dtype=np.int64)
         return np.sort(random_state.choice(n, size=self.n_iterations, replace=False)).astype(np.int64)
 
-    def _distances(self, Z, codes, random_state, phases):
-        """Where neighbours are looked for."""
-        from reliefe.distances import ColumnDistances
+    def _neighbours_of(self, Z, codes, groups, random_state, phases):
+        """Return the object that finds neighbours."""
+        from reliefe.distances import DenseColumns, SparseColumns
 
         with phases("distances"):
-            return ColumnDistances(Z)
+            return SparseColumns(Z, groups) if sparse.issparse(Z) else DenseColumns(Z, groups)
 
     def _check_selection_against(self, p):
         if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:

@@ -10,6 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+_CACHE_BYTES = 2**19
+_LEAST_COLUMNS = 64
+
 
 @njit(nogil=True, cache=True)
 def update_dense(Z, rows, neighbours, segment_ptr, counts, coefficients, abs_mean, lo, hi, weights):
@@ -32,32 +35,37 @@ def update_dense(Z, rows, neighbours, segment_ptr, counts, coefficients, abs_mea
     weights : float64 array of shape (p,)
         Changed in place.
     """
-    width = hi - lo
-    total = np.empty(width, dtype=np.float64)
-    for r in range(rows.shape[0]):
-        own = Z[rows[r], lo:hi]
-        for q in range(counts.shape[1]):
-            m = counts[r, q]
-            if m == 0:
-                continue
-            total[:] = 0.0
-            start = segment_ptr[q]
-            if abs_mean:
-                for t in range(start, start + m):
-                    other = Z[neighbours[r, t], lo:hi]
+    n = Z.shape[0]
+    # So many columns that the values of all rows in them stay in the second-level cache.
+    step = max(_LEAST_COLUMNS, _CACHE_BYTES // (8 * n))
+    total = np.empty(min(step, hi - lo), dtype=np.float64)
+    for j0 in range(lo, hi, step):
+        j1 = min(hi, j0 + step)
+        width = j1 - j0
+        for r in range(rows.shape[0]):
+            own = Z[rows[r], j0:j1]
+            for q in range(counts.shape[1]):
+                m = counts[r, q]
+                if m == 0:
+                    continue
+                total[:width] = 0.0
+                start = segment_ptr[q]
+                if abs_mean:
+                    for t in range(start, start + m):
+                        other = Z[neighbours[r, t], j0:j1]
+                        for j in range(width):
+                            total[j] += other[j]
+                    coefficient = coefficients[r, q]
                     for j in range(width):
-                        total[j] += other[j]
-                coefficient = coefficients[r, q]
-                for j in range(width):
-                    weights[lo + j] += coefficient * abs(own[j] - total[j] / m)
-            else:
-                for t in range(start, start + m):
-                    other = Z[neighbours[r, t], lo:hi]
+                        weights[j0 + j] += coefficient * abs(own[j] - total[j] / m)
+                else:
+                    for t in range(start, start + m):
+                        other = Z[neighbours[r, t], j0:j1]
+                        for j in range(width):
+                            total[j] += abs(own[j] - other[j])
+                    coefficient = coefficients[r, q] / m
                     for j in range(width):
-                        total[j] += abs(own[j] - other[j])
-                coefficient = coefficients[r, q] / m
-                for j in range(width):
-                    weights[lo + j] += coefficient * total[j]
+                        weights[j0 + j] += coefficient * total[j]
 
 
 @njit(nogil=True, cache=True)
