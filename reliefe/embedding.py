@@ -286,7 +286,70 @@ def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_abov
             return _fit_transform(_umap(d, chosen.shape[0], int(umap_seed)), Z, B, fitted_on, chosen)
 
 
-def _umap(d, n_rows, seed):
+def label_set_codes(T):
+    """Give each row the number of its label set among the distinct ones, sorted as tuples of labels.
+
+    Parameters
+    ----------
+    T : csr_matrix of shape (n, q)
+        Labels in canonical form.
+
+    Returns
+    -------
+    int64 ndarray of shape (n,)
+    """
+    sets = [tuple(T.indices[T.indptr[i] : T.indptr[i + 1]].tolist()) for i in range(T.shape[0])]
+    number = {each: place for place, each in enumerate(sorted(set(sets)))}
+    return np.fromiter((number[each] for each in sets), dtype=np.int64, count=T.shape[0])
+
+
+def embed_targets(T, codes, hyperbolic, n_representatives, random_state, phases):
+    """Embed label sets: UMAP on the label matrix, its dimension by TwoNN on the label matrix.
+
+    Parameters
+    ----------
+    T : csr_matrix of shape (n, q)
+        Labels in canonical form.
+    codes : int64 ndarray of shape (n,)
+        Number of each row's label set.
+    hyperbolic : bool
+        Whether to embed on a hyperboloid instead of in Euclidean space.
+    n_representatives : int
+        ν, number of rows the embedding is fitted on.
+    random_state : RandomState instance
+        Source of randomness.
+    phases : reliefe.engine.Phases
+        Collects the seconds of "target_embedding".
+
+    Returns
+    -------
+    vectors : float64 ndarray of shape (n, d)
+        The label matrix itself where embedding is skipped.
+    n_components : int or None
+        d, or None where embedding is skipped.
+    """
+    n, q = T.shape
+    with phases("target_embedding"), threadpool_limits(limits=1, user_api="blas"):
+        chosen = representatives(codes, n_representatives, random_state)
+        seed = int(random_state.randint(np.iinfo(np.int32).max))
+        B = T.toarray() if T.nnz > _DENSE_ABOVE * n * q else T
+        fitted_on = B if chosen.shape[0] == n else B[chosen]
+        d = latent_dimension(fitted_on)
+        if d is None or d >= q or chosen.shape[0] < 4:
+            logger.info(
+                "embedding of the targets skipped, the labels themselves are used "
+                "(%d rows, %d labels, latent dimension %s).",
+                n, q, "undefined" if d is None else d,
+            )  # fmt: skip
+            return T.toarray(), None
+        extra = {"output_metric": "hyperboloid"} if hyperbolic else {}
+        embedded = _fit_transform(_umap(d, chosen.shape[0], seed, **extra), T, B, fitted_on, chosen)
+        if embedded.n_components is None:
+            return T.toarray(), None
+        return embedded.E, embedded.n_components
+
+
+def _umap(d, n_rows, seed, **extra):
     """UMAP as the paper uses it: its defaults, random start, d dimensions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # umap warns of optional packages that are not needed here
@@ -295,7 +358,7 @@ def _umap(d, n_rows, seed):
     n_neighbors = min(15, n_rows - 1)
     if n_neighbors < 15:
         logger.info("ReliefE: UMAP's n_neighbors lowered to %d for %d rows.", n_neighbors, n_rows)
-    return UMAP(n_components=d, n_neighbors=n_neighbors, init="random", random_state=seed, n_jobs=1)
+    return UMAP(n_components=d, n_neighbors=n_neighbors, init="random", random_state=seed, n_jobs=1, **extra)
 
 
 def _user_model(embedding, n_components):

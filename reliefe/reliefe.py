@@ -8,8 +8,8 @@ from reliefe.relieff import ReliefF
 class ReliefE(ReliefF):
     """ReliefF with neighbours found in a manifold embedding whose dimension is estimated from the data.
 
-    Rows are range-normalised, representatives of all classes chosen, dense data sparsified at random, the
-    latent dimension estimated from two nearest neighbours (TwoNN), and all rows embedded by UMAP fitted on the
+    Rows are range-normalised, representatives of all classes (or label sets) chosen, dense data sparsified at
+    random, the latent dimension estimated from two nearest neighbours (TwoNN), and all rows embedded by UMAP fitted on the
     representatives. Neighbours come from the embedding; feature differences come from the range-normalised
     columns.
 
@@ -20,6 +20,8 @@ class ReliefE(ReliefF):
     abs_mean : bool, default=False
         As in :class:`ReliefF`.
     n_iterations : int or None, default=None
+        As in :class:`ReliefF`.
+    target_distance : {"f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic"}, default="hamming"
         As in :class:`ReliefF`.
     n_features_to_select : int, float or None, default=None
         As in :class:`ReliefF`.
@@ -46,7 +48,7 @@ class ReliefE(ReliefF):
         range-normalised columns: no dimension from 2 to min(p, ν − 2) below the number of columns p exists,
         or the embedding was not finite. A message on the logger "reliefe" says so.
     feature_importances_, ranking_, classes_, n_neighbors_used_, sample_indices_, n_features_in_, \
-feature_names_in_, timings_
+feature_names_in_, target_n_components_, timings_
         As in :class:`ReliefF`.
 
     See Also
@@ -66,6 +68,7 @@ feature_names_in_, timings_
         *,
         abs_mean=False,
         n_iterations=None,
+        target_distance="hamming",
         n_features_to_select=None,
         metric="cosine",
         embedding="umap",
@@ -79,6 +82,7 @@ feature_names_in_, timings_
             n_neighbors=n_neighbors,
             abs_mean=abs_mean,
             n_iterations=n_iterations,
+            target_distance=target_distance,
             n_features_to_select=n_features_to_select,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -88,6 +92,9 @@ feature_names_in_, timings_
         self.n_components = n_components
         self.n_representatives = n_representatives
         self.sparsify_above = sparsify_above
+
+    def _n_target_representatives(self):
+        return self.n_representatives
 
     def _neighbours_of(self, Z, codes, groups, random_state, phases):
         from reliefe.distances import EmbeddedRows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from numbers import Integral
 
 import numpy as np
@@ -16,10 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 class ReliefF(SelectorMixin, BaseEstimator):
     """Rank features by how they differ between near rows of different classes and of the same class.
 
-    For each row used, the nearest rows of every class are found by the Manhattan distance on range-normalised
-    columns. A column loses weight by its difference to neighbours of the row's own class and gains weight by
+    Multi-class: for each row used, the nearest rows of every class are found by the Manhattan distance on
+    range-normalised columns. A column loses weight by its difference to neighbours of the row's own class and gains weight by
     its difference to neighbours of every other class q, times P(q) / (1 − P(own class)). A constant column has
     weight exactly 0; multi-class weights lie in −1 … 1.
+
+    Multi-label: the nearest rows are found among all rows. With t_l the target distance of neighbour l in 0 … 1 and
+    D_lj its difference in column j, t = mean t_l, d_j = mean D_lj and td_j = mean t_l · D_lj, column j gains
+    td_j / t − (d_j − td_j) / (1 − t); a term whose denominator is 0 adds nothing.
 
     Parameters
     ----------
@@ -32,6 +37,9 @@ class ReliefF(SelectorMixin, BaseEstimator):
     n_iterations : int or None, default=None
         s, the number of rows to update from. None, or anything from the number of rows on, uses every row once
         and draws no random number; less takes a random sample without replacement.
+    target_distance : {"f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic"}, default="hamming"
+        Distance between label sets when the target is multi-label. "cosine" and "hyperbolic" are taken between
+        embedded targets (UMAP on the label matrix, its dimension estimated as in ReliefE).
     n_features_to_select : int, float or None, default=None
         How many columns ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
     n_jobs : int or None, default=None
@@ -46,9 +54,11 @@ class ReliefF(SelectorMixin, BaseEstimator):
     ranking_ : int64 ndarray of shape (n_features_in_,)
         Rank of each column; 1 is best, equal weights stand in the order of the columns.
     classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    n_neighbors_used_ : int64 ndarray of shape (s, n_classes)
-        Neighbours taken per row and class; only with ``n_neighbors="adaptive"``.
+        The classes, sorted; the label numbers when the target is multi-label.
+    n_neighbors_used_ : int64 ndarray of shape (s, n_classes), or (s,) when the target is multi-label
+        Neighbours taken per row (and class); only with ``n_neighbors="adaptive"``.
+    target_n_components_ : int or None
+        Dimension of the embedded targets, None where embedding them was skipped; only when they are embedded.
     sample_indices_ : int64 ndarray of shape (s,)
         The rows that were used, ascending.
     n_features_in_ : int
@@ -82,6 +92,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         *,
         abs_mean=False,
         n_iterations=None,
+        target_distance="hamming",
         n_features_to_select=None,
         n_jobs=None,
         random_state=None,
@@ -89,6 +100,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         self.n_neighbors = n_neighbors
         self.abs_mean = abs_mean
         self.n_iterations = n_iterations
+        self.target_distance = target_distance
         self.n_features_to_select = n_features_to_select
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -100,8 +112,9 @@ class ReliefF(SelectorMixin, BaseEstimator):
         ----------
         X : array-like, data frame or sparse matrix of shape (n, p)
             Finite numbers of any type; at least 2 rows. Not modified. Sparse matrices are never made dense.
-        y : array-like of shape (n,)
-            Class of each row: numbers, text or booleans, at least two different.
+        y : array-like of shape (n,), or array-like or sparse matrix of shape (n, q) with q ≥ 2
+            Class of each row (numbers, text or booleans, at least two different), or 0/1 for each of q labels
+            (multi-label; rows without a label are allowed, but not all rows may have the same labels).
 
         Returns
         -------
@@ -111,29 +124,29 @@ class ReliefF(SelectorMixin, BaseEstimator):
         ------
         TypeError, ValueError
             For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
-            labels or with one class only. The message names the parameter or the place.
+            labels, with one class only or one column only. The message names the parameter or the place.
         """
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
-        from reliefe.distances import Groups
-        from reliefe.engine import Phases, multiclass_weights
+        from reliefe.engine import Phases, relief_weights
         from reliefe.scaling import normalise
-        from reliefe.validation import check_parameters, check_X_y
+        from reliefe.validation import check_parameters, check_X, check_y
 
         started = time.perf_counter()
         phases = Phases()
         with phases("validation"):
             check_parameters(self)
-            X, codes, self.classes_ = check_X_y(self, X, y)
+            X = check_X(self, X, y)
             self._check_selection_against(X.shape[1])
+            y, self.classes_ = check_y(y, X.shape[0])
             random_state = check_random_state(self.random_state)
         with phases("normalise"):
             Z = normalise(X)
         rows = self._rows_to_use(X.shape[0], random_state)
-        n_classes = self.classes_.shape[0]
-        groups = Groups.of(codes, n_classes, None if self.n_neighbors == "adaptive" else self.n_neighbors)
+        target, codes = self._target(y, random_state, phases)
+        groups = target.groups(None if self.n_neighbors == "adaptive" else self.n_neighbors)
         neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
-        weights, used = multiclass_weights(
-            Z, codes, n_classes, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases
+        weights, used = relief_weights(
+            Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases
         )
         self.feature_importances_ = weights
         order = np.argsort(-weights, kind="stable")
@@ -141,7 +154,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         self.ranking_[order] = np.arange(1, weights.shape[0] + 1)
         self.sample_indices_ = rows
         if self.n_neighbors == "adaptive":
-            self.n_neighbors_used_ = used
+            self.n_neighbors_used_ = target.used(used)
         elif hasattr(self, "n_neighbors_used_"):  # left over from an earlier fit
             del self.n_neighbors_used_
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
@@ -152,6 +165,37 @@ class ReliefF(SelectorMixin, BaseEstimator):
         if self.n_iterations is None or self.n_iterations >= n:
             return np.arange(n, dtype=np.int64)
         return np.sort(random_state.choice(n, size=self.n_iterations, replace=False)).astype(np.int64)
+
+    def _target(self, y, random_state, phases):
+        """Return what turns neighbours into updates, and a code for each distinct target value."""
+        from reliefe.embedding import embed_targets, label_set_codes
+        from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets
+
+        if not sparse.issparse(y):
+            if self.target_distance != "hamming":
+                warnings.warn(
+                    f"target_distance={self.target_distance!r} has no effect: y holds one class per row, "
+                    "and target distances are for multi-label targets.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            return Classes(y, self.classes_.shape[0]), y
+        codes = label_set_codes(y)
+        if self.target_distance not in EMBEDDED_DISTANCES:
+            return LabelSets(y, self.target_distance), codes
+        vectors, self.target_n_components_ = embed_targets(
+            y,
+            codes,
+            self.target_distance == "hyperbolic",
+            self._n_target_representatives(),
+            random_state,
+            phases,
+        )
+        return LabelSets(y, self.target_distance, vectors), codes
+
+    def _n_target_representatives(self):
+        """Say how many rows an embedding of the targets is fitted on."""
+        return 2048
 
     def _neighbours_of(self, Z, codes, groups, random_state, phases):
         """Return the object that finds neighbours."""

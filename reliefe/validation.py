@@ -7,9 +7,10 @@ from numbers import Integral, Real
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from reliefe.distances import METRICS
+from reliefe.targets import EMBEDDED_DISTANCES, SET_DISTANCES
 
 
 def check_parameters(estimator):
@@ -29,6 +30,10 @@ def check_parameters(estimator):
         _positive_integer("n_neighbors", k, ' or "adaptive"')
     if not isinstance(parameters["abs_mean"], (bool, np.bool_)):
         raise TypeError(f"abs_mean must be True or False, got {parameters['abs_mean']!r}.")
+    distance = parameters["target_distance"]
+    known = {**SET_DISTANCES, **EMBEDDED_DISTANCES}
+    if not isinstance(distance, str) or distance not in known:
+        raise ValueError(f"target_distance must be one of {sorted(known)}, got {distance!r}.")
     if parameters["n_iterations"] is not None:
         _positive_integer("n_iterations", parameters["n_iterations"], " or None")
     _check_selection(parameters["n_features_to_select"])
@@ -101,8 +106,8 @@ def _check_random_state(value):
         raise ValueError(f"random_state must lie in 0 … 2**32 − 1, got {value!r}.")
 
 
-def check_X_y(estimator, X, y):
-    """Check the training data and bring it to one of two forms.
+def check_X(estimator, X, y):
+    """Check the training rows and bring them to one of two forms.
 
     Parameters
     ----------
@@ -110,16 +115,12 @@ def check_X_y(estimator, X, y):
         Receives ``n_features_in_`` and ``feature_names_in_``.
     X : array-like, data frame or sparse matrix of shape (n, p)
         Any numeric type. Not modified.
-    y : array-like of shape (n,)
-        Class of each row: numbers, text or booleans, at least two different.
+    y : object
+        The target, only to say early that there is none.
 
     Returns
     -------
-    X : float64 ndarray of shape (n, p), or csr_matrix in canonical form without stored zeros
-    codes : int64 ndarray of shape (n,)
-        Classes as 0 … c − 1, in sorted order of the labels.
-    classes : ndarray of shape (c,)
-        The labels.
+    float64 ndarray of shape (n, p), or csr_matrix in canonical form without stored zeros
 
     Raises
     ------
@@ -136,16 +137,85 @@ def check_X_y(estimator, X, y):
         estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
     )
     _refuse_non_finite(X, getattr(estimator, "feature_names_in_", None))
+    return _canonical(X) if sparse.issparse(X) else X
+
+
+def check_y(y, n_rows):
+    """Check the target and bring it to one of two forms.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,), or array-like or sparse matrix of shape (n, q)
+        Classes, or 0/1 labels. Not modified.
+    n_rows : int
+        Number of rows of X.
+
+    Returns
+    -------
+    target : int64 ndarray of shape (n,) or csr_matrix of shape (n, q)
+        Classes as 0 … c − 1 in sorted order, or labels in canonical form.
+    classes : ndarray
+        The classes, or 0 … q − 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming what is wrong and where.
+    """
+    if not sparse.issparse(y):
+        y = np.asarray(y)
+    if y.ndim == 2:
+        target = _check_label_sets(y)
+        _check_length(target.shape[0], n_rows)
+        if (target != target[np.zeros(n_rows, dtype=np.int64)]).nnz == 0:
+            raise ValueError(
+                "y gives every row the same labels; ranking needs at least 2 different label sets."
+            )
+        return target, np.arange(target.shape[1])
     y = _check_labels(y)
-    check_consistent_length(X, y)
+    _check_length(y.shape[0], n_rows)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.shape[0] < 2:
         raise ValueError(
             f"y holds one class only ({classes[0]!r}); ranking needs rows of at least 2 classes."
         )
-    if sparse.issparse(X):
-        X = _canonical(X)
-    return X, codes.astype(np.int64), classes
+    return codes.astype(np.int64), classes
+
+
+def _check_length(n, n_rows):
+    if n != n_rows:
+        raise ValueError(f"X and y have different lengths: X has inconsistent {n_rows} rows, y has {n}.")
+
+
+def _check_label_sets(y):
+    """Check a multi-label target and return it as a canonical csr_matrix of ones."""
+    if y.shape[1] == 1:
+        raise ValueError(
+            f"y has shape {y.shape}: a 2-D y is multi-label and needs at least 2 columns; for classes pass a 1-D y "
+            "(y.ravel())."
+        )
+    if y.shape[1] == 0:
+        raise ValueError(f"y has shape {y.shape}: no labels.")
+    values = y.data if sparse.issparse(y) else y
+    if values.dtype.kind == "O":
+        try:
+            y = y.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y: a multi-label target holds 0 and 1 only ({error}).") from None
+    elif values.dtype.kind not in "biuf":
+        raise ValueError(f"y: a multi-label target holds 0 and 1 only, not values of type {values.dtype}.")
+    T = sparse.csr_matrix(y, dtype=np.float64, copy=True)
+    T.sum_duplicates()
+    wrong = np.flatnonzero((T.data != 0.0) & (T.data != 1.0))
+    if wrong.size:
+        row = int(np.searchsorted(T.indptr, wrong[0], side="right")) - 1
+        value = T.data[wrong[0]]
+        shown = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else repr(float(value))
+        raise ValueError(
+            f"Input y contains {shown} in row {row}, column {int(T.indices[wrong[0]])}; a multi-label target "
+            "holds 0 and 1 only."
+        )
+    return _canonical(T)
 
 
 def _refuse_text_columns(X):
@@ -203,16 +273,6 @@ def _refuse_non_finite(X, names):
 
 def _check_labels(y):
     """Check a multi-class target and return it as a 1-D array."""
-    if sparse.issparse(y):
-        raise ValueError(
-            f"y is a sparse matrix of shape {y.shape}; a 1-D array of classes is needed "
-            "(multi-label targets are not supported yet)."
-        )
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] > 1:
-        raise ValueError(
-            f"y has shape {y.shape}; a 1-D array of classes is needed (multi-label targets are not supported yet)."
-        )
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])

@@ -1,0 +1,152 @@
+"""What a target does with neighbours: whom to look for, and how weights change.
+
+A target says in which groups neighbours are looked for (one per class, or all rows together) and turns the
+neighbours of a block of rows into updates.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from reliefe.distances import Groups
+from reliefe.kernels import multilabel
+from reliefe.kernels import targets as kernels
+from reliefe.kernels import weights as multiclass
+
+#: Distances between label sets, and between embedded targets.
+SET_DISTANCES = {
+    "f1": kernels.F1,
+    "accuracy": kernels.ACCURACY,
+    "subset": kernels.SUBSET,
+    "hamming": kernels.HAMMING,
+}
+EMBEDDED_DISTANCES = {"cosine": kernels.COSINE, "hyperbolic": kernels.HYPERBOLIC}
+
+#: Sparse updates are summed in this many pieces per block, however many threads there are, so that the
+#: order of every sum is fixed by the data alone.
+_PIECES = 16
+
+
+def _in_pieces(kernel, size, weights, team):
+    """Call ``kernel(lo, hi, partial)`` on a fixed number of pieces, and add the partial weights up in order."""
+    n_pieces = min(_PIECES, size)
+    bounds = [size * i // n_pieces for i in range(n_pieces + 1)]
+    partial = {lo: np.zeros_like(weights) for lo in bounds[:-1]}
+    team.each(lambda lo, hi: kernel(lo, hi, partial[lo]), list(pairwise(bounds)))
+    for lo in bounds[:-1]:
+        weights += partial[lo]
+
+
+def class_coefficients(codes, class_sizes, rows):
+    """Weight of every class in the update of every row: −1 for its own, P(q) / (1 − P(own)) for class q.
+
+    Parameters
+    ----------
+    codes : int ndarray of shape (n,)
+        Class of each row.
+    class_sizes : int ndarray of shape (c,)
+        Number of rows of each class.
+    rows : int ndarray of shape (b,)
+        Rows to give coefficients for.
+
+    Returns
+    -------
+    float64 ndarray of shape (b, c)
+    """
+    own = codes[rows]
+    rest = codes.shape[0] - class_sizes[own]
+    coefficients = class_sizes[np.newaxis, :] / rest[:, np.newaxis]
+    coefficients[np.arange(rows.shape[0]), own] = -1.0
+    return coefficients
+
+
+class Classes:
+    """A class per row; neighbours are looked for class by class.
+
+    Parameters
+    ----------
+    codes : int64 ndarray of shape (n,)
+        Classes 0 … c − 1.
+    n_classes : int
+        Number of classes c.
+    """
+
+    def __init__(self, codes, n_classes):
+        self.codes = codes
+        self._sizes = np.bincount(codes, minlength=n_classes)
+
+    def groups(self, n_neighbors):
+        """Rows by class; ``n_neighbors`` None is the adaptive number."""
+        return Groups.of(self.codes, self._sizes.shape[0], n_neighbors)
+
+    def used(self, counts):
+        """Numbers of neighbours as shown to the user, (s, c)."""
+        return counts
+
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team):
+        """Add one block's updates to ``weights``."""
+        coefficients = class_coefficients(self.codes, self._sizes, block)
+        common = (block, near, groups.segment_ptr, counts, coefficients, abs_mean)
+        if sparse.issparse(Z):
+            _in_pieces(
+                lambda lo, hi, partial: multiclass.update_sparse(
+                    Z.indptr, Z.indices, Z.data, *common, lo, hi, partial
+                ),
+                block.shape[0],
+                weights,
+                team,
+            )
+        else:
+            team.split(lambda lo, hi: multiclass.update_dense(Z, *common, lo, hi, weights), Z.shape[1])
+
+
+class LabelSets:
+    """A set of labels per row; neighbours are looked for among all rows and weighed by target distance.
+
+    Parameters
+    ----------
+    T : csr_matrix of shape (n, q)
+        Labels, canonical, every stored value 1.
+    distance : str
+        A key of :data:`SET_DISTANCES` or, with ``vectors``, of :data:`EMBEDDED_DISTANCES`.
+    vectors : float64 ndarray of shape (n, d), optional
+        Embedded targets.
+    """
+
+    def __init__(self, T, distance, vectors=None):
+        self._n_rows, n_labels = T.shape
+        if vectors is None:
+            kind = SET_DISTANCES[distance]
+            indptr, indices = T.indptr, T.indices
+            self._measure = lambda *rest: kernels.between_sets(indptr, indices, n_labels, kind, *rest)
+        else:
+            kind = EMBEDDED_DISTANCES[distance]
+            self._measure = lambda *rest: kernels.between_vectors(vectors, kind, *rest)
+
+    def groups(self, n_neighbors):
+        """All rows in one group; ``n_neighbors`` None is the adaptive number."""
+        return Groups.of(np.zeros(self._n_rows, dtype=np.int64), 1, n_neighbors)
+
+    def used(self, counts):
+        """Numbers of neighbours as shown to the user, (s,)."""
+        return counts[:, 0]
+
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team):
+        """Add one block's updates to ``weights``."""
+        distances = np.empty(near.shape, dtype=np.float64)
+        team.split(lambda lo, hi: self._measure(block, near, counts, lo, hi, distances), block.shape[0])
+        common = (block, near, counts, distances, abs_mean)
+        if sparse.issparse(Z):
+            _in_pieces(
+                lambda lo, hi, partial: multilabel.update_sparse(
+                    Z.indptr, Z.indices, Z.data, *common, lo, hi, partial
+                ),
+                block.shape[0],
+                weights,
+                team,
+            )
+        else:
+            team.split(lambda lo, hi: multilabel.update_dense(Z, *common, lo, hi, weights), Z.shape[1])
