@@ -9,9 +9,9 @@ class ReliefE(ReliefF):
     """ReliefF with neighbours found in a manifold embedding whose dimension is estimated from the data.
 
     Rows are range-normalised, representatives of all classes (or label sets) chosen, dense data sparsified at
-    random, the latent dimension estimated from two nearest neighbours (TwoNN), and all rows embedded by UMAP fitted on the
-    representatives. Neighbours come from the embedding; feature differences come from the range-normalised
-    columns.
+    random, the latent dimension estimated from two nearest neighbours (TwoNN), and all rows embedded by UMAP
+    fitted on the representatives. Neighbours come from the embedding; feature differences come from the
+    range-normalised columns.
 
     Parameters
     ----------

@@ -18,9 +18,9 @@ class ReliefF(SelectorMixin, BaseEstimator):
     """Rank features by how they differ between near rows of different classes and of the same class.
 
     Multi-class: for each row used, the nearest rows of every class are found by the Manhattan distance on
-    range-normalised columns. A column loses weight by its difference to neighbours of the row's own class and gains weight by
-    its difference to neighbours of every other class q, times P(q) / (1 − P(own class)). A constant column has
-    weight exactly 0; multi-class weights lie in −1 … 1.
+    range-normalised columns. A column loses weight by its difference to neighbours of the row's own class and
+    gains weight by its difference to neighbours of every other class q, times P(q) / (1 − P(own class)). A
+    constant column has weight exactly 0; multi-class weights lie in −1 … 1.
 
     Multi-label: the nearest rows are found among all rows. With t_l the target distance of neighbour l in 0 … 1 and
     D_lj its difference in column j, t = mean t_l, d_j = mean D_lj and td_j = mean t_l · D_lj, column j gains
