@@ -20,6 +20,7 @@ def _wide_pointers(Z):
 
 
 _BLOCK_BYTES = 32 * 2**20
+_PIECE_ROWS = 64  # rows a thread screens at a time
 
 
 @dataclass(frozen=True)
@@ -109,14 +110,21 @@ class DenseColumns:
         self._buffer = None
 
     def find(self, rows, neighbours, counts, team, phases):
-        """Fill ``neighbours`` and ``counts`` for ``rows`` (b,), at most ``block_rows`` of them."""
+        """Fill ``neighbours`` and ``counts`` for ``rows`` (b,), at most ``block_rows`` of them.
+
+        Rows that follow one another in ``groups.members`` cost less: distances among them are measured once.
+        """
         groups, b = self.groups, rows.shape[0]
         if self._buffer is None:
             self._buffer = np.empty((b, self._Z.shape[0]), dtype=np.float32)
         screened = self._buffer[:b]
         positions = self._position[rows]
         with phases("distances"):
-            team.split(lambda lo, hi: screening.screen(self._screen, positions, lo, hi, screened), b)
+            mirrored = bool(np.array_equal(positions, np.arange(positions[0], positions[0] + b)))
+            team.each(
+                lambda lo, hi: screening.screen(self._screen, positions, mirrored, lo, hi, screened),
+                [(lo, min(b, lo + _PIECE_ROWS)) for lo in range(0, b, _PIECE_ROWS)],
+            )
         with phases("neighbours"):
             team.split(
                 lambda lo, hi: screening.nearest_screened(

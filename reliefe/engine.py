@@ -62,11 +62,18 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases):
     neighbour_buffer = np.empty((b, capacity), dtype=np.int32)
     used = np.zeros((rows.shape[0], groups.class_ptr.shape[0] - 1), dtype=np.int64)
     weights = np.zeros(Z.shape[1], dtype=np.float64)
+    # Group by group, so that the rows of a block are near one another in the searched array too.
+    place = np.empty(Z.shape[0], dtype=np.int64)
+    place[groups.members] = np.arange(Z.shape[0])
+    order = np.argsort(place[rows])
+    sorted_rows = rows[order]
     with Team(n_jobs) as team:
         for start in range(0, rows.shape[0], b):
-            block = rows[start : start + b]
+            block = sorted_rows[start : start + b]
             near, counts = neighbour_buffer[: block.shape[0]], used[start : start + b]
             neighbours_of.find(block, near, counts, team, phases)
             with phases("weights"):
                 target.update(Z, block, groups, near, counts, abs_mean, weights, team)
-    return weights / rows.shape[0], used
+    in_given_order = np.empty_like(used)
+    in_given_order[order] = used
+    return weights / rows.shape[0], in_given_order

@@ -10,15 +10,65 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from reliefe.kernels.neighbours import _adaptive_count, _select, _sift_down
+from reliefe.kernels.neighbours import _adaptive_count, _kth_smallest, _select
 
 COLUMNS_PER_TILE = 512
 _ROWS_PER_TILE = 64
-_CHUNK = 16
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
-def screen(F, positions, lo, hi, out):
+def _screen_tile(F, positions, r, last, m0, m1, j0, j1, out):
+    """Add the differences in columns ``j0 … j1 − 1`` between four rows and the rows ``m0 … m1 − 1`` to ``out``."""
+    # Four rows against two at a time keeps the sums in registers; a last short group repeats a row.
+    r1 = min(r + 1, last)
+    r2 = min(r + 2, last)
+    r3 = min(r + 3, last)
+    a0 = F[positions[r], j0:j1]
+    a1 = F[positions[r1], j0:j1]
+    a2 = F[positions[r2], j0:j1]
+    a3 = F[positions[r3], j0:j1]
+    for m in range(m0, m1, 2):
+        n1 = min(m + 1, m1 - 1)
+        b0 = F[m, j0:j1]
+        b1 = F[n1, j0:j1]
+        s00 = np.float32(0.0)
+        s01 = np.float32(0.0)
+        s10 = np.float32(0.0)
+        s11 = np.float32(0.0)
+        s20 = np.float32(0.0)
+        s21 = np.float32(0.0)
+        s30 = np.float32(0.0)
+        s31 = np.float32(0.0)
+        for j in range(j1 - j0):
+            s00 += abs(a0[j] - b0[j])
+            s01 += abs(a0[j] - b1[j])
+            s10 += abs(a1[j] - b0[j])
+            s11 += abs(a1[j] - b1[j])
+            s20 += abs(a2[j] - b0[j])
+            s21 += abs(a2[j] - b1[j])
+            s30 += abs(a3[j] - b0[j])
+            s31 += abs(a3[j] - b1[j])
+        # Read all before writing any: repeated rows then get the same sum and not twice the addend.
+        t00 = out[r, m] + s00
+        t01 = out[r, n1] + s01
+        t10 = out[r1, m] + s10
+        t11 = out[r1, n1] + s11
+        t20 = out[r2, m] + s20
+        t21 = out[r2, n1] + s21
+        t30 = out[r3, m] + s30
+        t31 = out[r3, n1] + s31
+        out[r, m] = t00
+        out[r, n1] = t01
+        out[r1, m] = t10
+        out[r1, n1] = t11
+        out[r2, m] = t20
+        out[r2, n1] = t21
+        out[r3, m] = t30
+        out[r3, n1] = t31
+
+
+@njit(nogil=True, cache=True)
+def screen(F, positions, mirrored, lo, hi, out):
     """Single-precision Manhattan distances from the rows ``F[positions[lo:hi]]`` to all rows of ``F``.
 
     Parameters
@@ -27,65 +77,40 @@ def screen(F, positions, lo, hi, out):
         Range-normalised rows.
     positions : int64 array of shape (b,)
         Rows of ``F`` to measure from.
+    mirrored : bool
+        Whether ``positions`` are consecutive numbers. Distances among them are then measured once and written in
+        both places: rows ``lo … hi − 1`` of ``out`` are complete once the pieces before them are done too.
     lo, hi : int
         Range of ``positions`` to work on.
     out : float32 array of shape (b, n)
-        Rows ``lo … hi − 1`` are overwritten.
+        Rows ``lo … hi − 1`` are overwritten, and with ``mirrored`` parts of the rows after them.
     """
     n, p = F.shape
-    for r in range(lo, hi):
-        for m in range(n):
-            out[r, m] = np.float32(0.0)
-    for j0 in range(0, p, COLUMNS_PER_TILE):
-        j1 = min(p, j0 + COLUMNS_PER_TILE)
-        for m0 in range(0, n, _ROWS_PER_TILE):
-            m1 = min(n, m0 + _ROWS_PER_TILE)
-            for r in range(lo, hi, 4):
-                # Four rows against two at a time keeps the sums in registers; a last short group repeats a row.
-                r1 = min(r + 1, hi - 1)
-                r2 = min(r + 2, hi - 1)
-                r3 = min(r + 3, hi - 1)
-                a0 = F[positions[r], j0:j1]
-                a1 = F[positions[r1], j0:j1]
-                a2 = F[positions[r2], j0:j1]
-                a3 = F[positions[r3], j0:j1]
-                for m in range(m0, m1, 2):
-                    n1 = min(m + 1, m1 - 1)
-                    b0 = F[m, j0:j1]
-                    b1 = F[n1, j0:j1]
-                    s00 = np.float32(0.0)
-                    s01 = np.float32(0.0)
-                    s10 = np.float32(0.0)
-                    s11 = np.float32(0.0)
-                    s20 = np.float32(0.0)
-                    s21 = np.float32(0.0)
-                    s30 = np.float32(0.0)
-                    s31 = np.float32(0.0)
-                    for j in range(j1 - j0):
-                        s00 += abs(a0[j] - b0[j])
-                        s01 += abs(a0[j] - b1[j])
-                        s10 += abs(a1[j] - b0[j])
-                        s11 += abs(a1[j] - b1[j])
-                        s20 += abs(a2[j] - b0[j])
-                        s21 += abs(a2[j] - b1[j])
-                        s30 += abs(a3[j] - b0[j])
-                        s31 += abs(a3[j] - b1[j])
-                    t00 = out[r, m] + s00
-                    t01 = out[r, n1] + s01
-                    t10 = out[r1, m] + s10
-                    t11 = out[r1, n1] + s11
-                    t20 = out[r2, m] + s20
-                    t21 = out[r2, n1] + s21
-                    t30 = out[r3, m] + s30
-                    t31 = out[r3, n1] + s31
-                    out[r, m] = t00
-                    out[r, n1] = t01
-                    out[r1, m] = t10
-                    out[r1, n1] = t11
-                    out[r2, m] = t20
-                    out[r2, n1] = t21
-                    out[r3, m] = t30
-                    out[r3, n1] = t31
+    first = positions[0]
+    for r0 in range(lo, hi, _ROWS_PER_TILE):
+        r_end = min(hi, r0 + _ROWS_PER_TILE)
+        # What lies left of the block's own rows, and what lies right of what earlier rows have mirrored.
+        for part in range(2):
+            start = 0
+            stop = n
+            if part == 0:
+                stop = first if mirrored else 0
+            elif mirrored:
+                start = first + r0
+            for r in range(r0, r_end):
+                for m in range(start, stop):
+                    out[r, m] = np.float32(0.0)
+            for j0 in range(0, p, COLUMNS_PER_TILE):
+                j1 = min(p, j0 + COLUMNS_PER_TILE)
+                for m0 in range(start, stop, _ROWS_PER_TILE):
+                    m1 = min(stop, m0 + _ROWS_PER_TILE)
+                    for r in range(r0, r_end, 4):
+                        _screen_tile(F, positions, r, r_end - 1, m0, m1, j0, j1, out)
+        if mirrored:
+            for m0 in range(r_end, positions.shape[0], _ROWS_PER_TILE):
+                for m in range(m0, min(positions.shape[0], m0 + _ROWS_PER_TILE)):
+                    for r in range(r0, r_end):
+                        out[m, first + r] = out[r, first + m]
 
 
 @njit(nogil=True, cache=True)
@@ -97,53 +122,89 @@ def _exact(Z, i, other, factor):
     return total
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def _nothing_below(keys, start, stop, limit):
-    """Tell whether all of ``keys[start:stop]`` exceed ``limit``."""
-    least = keys[start]
-    for t in range(start + 1, stop):
-        least = min(least, keys[t])
-    return least > limit
+@njit(nogil=True, cache=True)
+def _count_within(keys, limit):
+    """Count the keys that do not exceed ``limit``."""
+    count = np.int32(0)
+    for t in range(keys.shape[0]):
+        count += np.int32(keys[t] <= limit)
+    return count
 
 
 @njit(nogil=True, cache=True)
-def _shortlist(keys, k, slack, slack_rate, extra, heap, listed):
-    """List who may be among the k nearest, or so near that it takes a second look, in one pass.
+def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed):
+    """List who may be among the k nearest, or so near that it takes a second look.
 
-    Returns how many are listed and the k-th smallest key. Everybody whose key does not exceed the k-th smallest
-    by more than ``2.1 * (slack + slack_rate * k-th) + extra`` is on the list.
+    Everybody whose key does not exceed the k-th smallest by more than ``2.1 * (slack + slack_rate * k-th) + extra``
+    is on the list. ``guess``, a limit that fitted a row before, only decides how fast it goes; ``listed`` has room
+    for one more than there are keys.
+
+    Returns
+    -------
+    count : int
+        How many are listed.
+    kth : float
+        The k-th smallest key.
+    limit : float
+        A guess for the next row.
     """
     size = keys.shape[0]
-    for t in range(k):
-        heap[t] = keys[t]
-        listed[t] = t
-    for start in range(k // 2 - 1, -1, -1):
-        _sift_down(heap, k, start)
-    c = k
-    limit = np.float32(heap[0] + 2.1 * (slack + slack_rate * heap[0]) + extra)
-    for t0 in range(k, size, _CHUNK):
-        t1 = min(size, t0 + _CHUNK)
-        if _nothing_below(keys, t0, t1, limit):
-            continue
-        for t in range(t0, t1):
-            if keys[t] <= limit:
-                listed[c] = t
-                c += 1
-                if keys[t] < heap[0]:
-                    heap[0] = keys[t]
-                    _sift_down(heap, k, 0)
-                    limit = np.float32(heap[0] + 2.1 * (slack + slack_rate * heap[0]) + extra)
-    return c, heap[0]
+    most = 3 * k + 8
+    below = np.float32(0.0)
+    above = np.float32(np.inf)
+    limit = guess
+    fits = False
+    for _ in range(12):
+        count = _count_within(keys, limit)
+        if count < k:
+            below = limit
+            grown = limit * np.float32(1.15) + np.float32(1e-6)
+            limit = grown if np.isinf(above) else np.float32(0.5) * (below + above)
+        elif count > most:
+            above = limit
+            limit = np.float32(0.5) * (below + above) if below > 0.0 else np.float32(0.87) * limit
+        else:
+            fits = True
+            break
+    if not fits:  # far off, or many equal keys
+        limit = _kth_smallest(keys, size, k, heap)
+    reach = np.float32(limit + 2.2 * (slack + slack_rate * limit) + extra)
+    count = 0
+    for t in range(size):  # without a branch, which would be mispredicted too often
+        listed[count] = t
+        count += np.int64(keys[t] <= reach)
+    for s in range(count):
+        near_keys[s] = keys[listed[s]]
+    return count, _kth_smallest(near_keys, count, k, heap), limit
 
 
 @njit(nogil=True, cache=True)
-def _settle(Z, i, ids, keys, m, k, factor, tolerance, slack, slack_rate, heap, exact, listed, unsure, out):
+def _settle(
+    Z,
+    i,
+    ids,
+    keys,
+    m,
+    k,
+    factor,
+    tolerance,
+    slack,
+    slack_rate,
+    guess,
+    heap,
+    near_keys,
+    exact,
+    listed,
+    unsure,
+    out,
+):
     """Write the k nearest of the rows ``ids`` to ``out``, ascending, given screened distances ``keys``.
 
     ``m`` counts the candidates whose key is finite; a row never is its own neighbour because its key is not.
+    Returns a guess for the next row, see :func:`_shortlist`.
     """
     extra = 4.0 * tolerance / factor
-    n_listed, kth = _shortlist(keys, k, slack, slack_rate, extra, heap, listed)
+    n_listed, kth, limit = _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed)
     margin = 2.1 * (slack + slack_rate * kth) + extra
     everybody = False
     while True:
@@ -194,6 +255,7 @@ def _settle(Z, i, ids, keys, m, k, factor, tolerance, slack, slack_rate, heap, e
             out[t + 1] = out[t]
             t -= 1
         out[t + 1] = value
+    return limit
 
 
 @njit(nogil=True, cache=True)
@@ -282,7 +344,9 @@ def nearest_screened(
     exact = np.empty(largest, dtype=np.int64)
     scratch = np.empty((2, largest), dtype=np.int64)
     unsure = np.empty(largest, dtype=np.int32)
-    listed = np.empty(largest, dtype=np.int32)
+    listed = np.empty(largest + 1, dtype=np.int32)
+    near_keys = np.empty(largest, dtype=np.float32)
+    guesses = np.ones(n_classes, dtype=np.float32)
     near = np.empty(largest, dtype=np.int32)
     for r in range(lo, hi):
         position = positions[r]
@@ -325,7 +389,7 @@ def nearest_screened(
                         c += 1
                 counts[r, q] = m
             else:
-                _settle(
+                guesses[q] = _settle(
                     Z,
                     i,
                     ids,
@@ -336,7 +400,9 @@ def nearest_screened(
                     tolerance,
                     slack,
                     slack_rate,
+                    guesses[q],
                     heap,
+                    near_keys,
                     exact,
                     listed,
                     unsure,
