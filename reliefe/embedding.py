@@ -19,6 +19,7 @@ logger = logging.getLogger("reliefe")
 
 _TRANSFORM_ROWS = 8192  # rows embedded at once; UMAP holds distances from these to all representatives
 _DENSE_ABOVE = 0.15  # share of non-zeros above which plain arrays are cheaper to embed
+_EQUAL_LOG_RATIOS = 1e-12
 _PAIR_BYTES = 64 * 2**20
 
 
@@ -205,7 +206,10 @@ def _two_nn_slope(X):
     if nearest.shape[0] == 0:
         return None
     log_ratio = np.sort(np.log(nearest[:, 1]) - np.log(nearest[:, 0]))
-    below = np.searchsorted(log_ratio, log_ratio, side="left") / log_ratio.shape[0]
+    # Equal ratios come out equal up to rounding only; without this, noise would decide which is "strictly below".
+    log_ratio[log_ratio <= _EQUAL_LOG_RATIOS] = 0.0
+    opens_group = np.diff(log_ratio, prepend=-np.inf) > _EQUAL_LOG_RATIOS
+    below = np.flatnonzero(opens_group)[np.cumsum(opens_group) - 1] / log_ratio.shape[0]
     denominator = float(log_ratio @ log_ratio)
     if not denominator > 0.0:
         return None

@@ -126,6 +126,9 @@ class ReliefF(SelectorMixin, BaseEstimator):
             For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
             labels, with one class only or one column only. The message names the parameter or the place.
         """
+        for left_over in ("n_neighbors_used_", "target_n_components_"):  # set below, but not by every fit
+            if hasattr(self, left_over):
+                delattr(self, left_over)
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe.engine import Phases, relief_weights
         from reliefe.scaling import normalise
@@ -155,8 +158,6 @@ class ReliefF(SelectorMixin, BaseEstimator):
         self.sample_indices_ = rows
         if self.n_neighbors == "adaptive":
             self.n_neighbors_used_ = target.used(used)
-        elif hasattr(self, "n_neighbors_used_"):  # left over from an earlier fit
-            del self.n_neighbors_used_
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
         return self
 

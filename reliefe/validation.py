@@ -163,7 +163,7 @@ def check_y(y, n_rows):
         Naming what is wrong and where.
     """
     if not sparse.issparse(y):
-        y = np.asarray(y)
+        y = _as_array(y)
     if y.ndim == 2:
         target = _check_label_sets(y)
         _check_length(target.shape[0], n_rows)
@@ -180,6 +180,18 @@ def check_y(y, n_rows):
             f"y holds one class only ({classes[0]!r}); ranking needs rows of at least 2 classes."
         )
     return codes.astype(np.int64), classes
+
+
+def _as_array(y):
+    """Make an array of y without letting numpy turn numbers and missing labels among text into text."""
+    array = np.asarray(y)
+    if array.dtype.kind in "US" and not hasattr(y, "dtype"):
+        return np.asarray(y, dtype=object)
+    if array.dtype.kind == "O" and array.ndim == 1:
+        plain = np.asarray(array.tolist())
+        if plain.dtype.kind in "biuf" and plain.shape == array.shape:
+            return plain
+    return array
 
 
 def _check_length(n, n_rows):
@@ -219,31 +231,25 @@ def _check_label_sets(y):
 
 
 def _refuse_text_columns(X):
-    """Name the columns that hold text, before a conversion fails without saying where."""
+    """Name the columns that hold text or dates, before a conversion fails without saying where."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        frame = X
-        for position, name in enumerate(frame.columns):
-            column = frame[name] if list(frame.columns).count(name) == 1 else frame.iloc[:, position]
+        for position, name in enumerate(X.columns):
+            column = X.iloc[:, position] if hasattr(X, "iloc") else X[name]
             _refuse_text(np.asarray(column), f"column {name!r}")
     elif not sparse.issparse(X):
-        array = np.asarray(X) if not hasattr(X, "__array_namespace__") or isinstance(X, np.ndarray) else None
-        if array is not None and array.ndim == 2 and array.dtype.kind in "OUS":
+        array = X if hasattr(X, "dtype") else np.asarray(X)
+        if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "OUSTmM":
             for position in range(array.shape[1]):
                 _refuse_text(array[:, position], f"column {position}")
 
 
 def _refuse_text(column, where):
+    if column.dtype.kind in "mM":
+        raise ValueError(f"X: {where} holds dates or times ({column.dtype}); turn it into numbers first.")
     if column.dtype.kind not in "OUST":
         return
     for row, value in enumerate(column):
         if isinstance(value, (str, bytes)):
-            try:
-                float(value)
-            except ValueError:
-                pass
-            else:
-                if column.dtype.kind == "O":
-                    continue
             raise ValueError(
                 f"X: {where} holds text ({value!r} in row {row}); encode it as numbers first, for example with "
                 "sklearn.preprocessing.OneHotEncoder."

@@ -1,0 +1,24 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+PROJECT_ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20210310)
+
+
+@pytest.fixture(scope="session")
+def local_data():
+    """Folder with the data sets that are not bundled: RELIEFE_LOCAL_DATA, or ``shared/data`` beside the project."""
+    given = os.environ.get("RELIEFE_LOCAL_DATA")
+    folder = Path(given) if given else PROJECT_ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"the local data folder {folder} is absent; set RELIEFE_LOCAL_DATA to where it is")
+    return folder
