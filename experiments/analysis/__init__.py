@@ -1,0 +1,1 @@
+"""Rows → frames. Pure functions: no files, no drawing."""

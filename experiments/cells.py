@@ -1,0 +1,140 @@
+"""Cells: what one is, and its key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.rows import versions
+from experiments.schema import ROWS_VERSION
+from experiments.store import cell_key
+
+#: Settings that never decide numbers, so changing them runs nothing again.
+_INDIFFERENT = ("display_name", "n_jobs", "verbose")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Data set × ranker × repeat, or data set × repeat for the score of all features.
+
+    Attributes
+    ----------
+    key : str
+        SHA-256 of what decides its numbers; names its file.
+    kind : str
+        "ranking" or "all_features".
+    checksum : str
+        Of the data set.
+    dataset, ranker, protocol : str
+        Names for people, not part of the key. ``ranker`` is "" for kind "all_features".
+    repeat : int
+        From 0.
+    seed : int
+        The study's.
+    n_splits, grid_points : int
+        As in the protocol.
+    learner : dict
+        The protocol's learner block.
+    ranking : dict
+        The ranker block; empty for kind "all_features".
+    versions : dict
+        Package → version, as in the key.
+    reference : Cell or None
+        For kind "ranking", the cell with the score of all features in the same folds.
+    """
+
+    key: str
+    kind: str
+    checksum: str
+    dataset: str
+    ranker: str
+    protocol: str
+    repeat: int
+    seed: int
+    n_splits: int
+    grid_points: int
+    learner: dict[str, Any]
+    ranking: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str | None] = field(default_factory=dict)
+    reference: Cell | None = None
+
+    @property
+    def label(self) -> str:
+        """The cell in words."""
+        return f"{self.dataset} × {self.ranker or 'all features'}, repeat {self.repeat}"
+
+
+def cells_of(config: Mapping[str, Any], *, checksum: str, task: str) -> list[Cell]:
+    """Return the ranking cells of one configuration, one per repeat.
+
+    Parameters
+    ----------
+    config : mapping
+        One resolved configuration (``experiments.config``).
+    checksum : str
+        Of the loaded data set.
+    task : str
+        The data set's task.
+
+    Returns
+    -------
+    list of Cell
+        Each with its reference. The reference's key leaves out the ranker and the grid, so all rankers, and
+        protocols that differ in the grid alone, share it. Neither key knows the number of repeats: more can be
+        asked for later.
+    """
+    protocol, ranker = config["protocol"], config["ranker"]
+    common = {
+        "rows_version": ROWS_VERSION,
+        "checksum": checksum,
+        "task": task,
+        "n_splits": protocol["n_splits"],
+        "learner": _deciding(protocol["learner"]),
+        "seed": config["seed"],
+    }
+    of_learner = versions(protocol["learner"])
+    of_both = versions(protocol["learner"], ranker)
+    made = []
+    for repeat in range(protocol["n_repeats"]):
+        shared = {
+            "checksum": checksum,
+            "dataset": config["dataset_key"],
+            "protocol": protocol["name"],
+            "repeat": repeat,
+            "seed": config["seed"],
+            "n_splits": protocol["n_splits"],
+            "learner": dict(protocol["learner"]),
+            "grid_points": protocol["grid_points"],
+        }
+        reference = Cell(
+            key=cell_key({**common, "kind": "all_features", "repeat": repeat, "versions": of_learner}),
+            kind="all_features",
+            ranker="",
+            versions=of_learner,
+            **shared,
+        )
+        content = {
+            **common,
+            "kind": "ranking",
+            "repeat": repeat,
+            "ranker": _deciding(ranker),
+            "grid_points": protocol["grid_points"],
+            "versions": of_both,
+        }
+        made.append(
+            Cell(
+                key=cell_key(content),
+                kind="ranking",
+                ranker=config["ranker_key"],
+                ranking=dict(ranker),
+                versions=of_both,
+                reference=reference,
+                **shared,
+            )
+        )
+    return made
+
+
+def _deciding(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key not in _INDIFFERENT}

@@ -1,0 +1,382 @@
+"""From the command line to the configurations of one study.
+
+``conf/`` holds the YAML files, :mod:`experiments.schema` their shapes, Hydra composes them. Everything wrong is a
+:class:`~experiments.errors.ConfigError` of one or two lines before anything runs or is written.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from experiments import config_help
+from experiments.errors import ConfigError, wrong_name
+from experiments.overrides import Override, combinations, read_arguments, read_overrides
+from experiments.places import PROJECT_ROOT, search_places
+from experiments.targets import RESERVED, is_score_function, locate, parameter_names
+
+GROUPS = ("dataset", "ranker", "protocol", "paths", "launcher")
+
+#: Never decide numbers, so they are no part of a name.
+_NAMELESS = ("display_name", "n_jobs", "_partial_", "verbose")
+
+#: One run: plain dicts, lists and scalars with the keys dataset, ranker, protocol, paths, launcher, seed, and
+#: dataset_key, ranker_key, protocol_key: the chosen names, with what was changed: ``relieff[n_neighbors=5]``.
+ResolvedConfig = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a command line asks for.
+
+    Attributes
+    ----------
+    action : str
+        ``"run"``, ``"help"`` or ``"show"``.
+    configs : list of ResolvedConfig
+        The runs, all parts of one study; empty for ``"help"``.
+    text : str
+        What to print instead of running, for ``"help"`` and ``"show"``; else empty.
+    """
+
+    action: str
+    configs: list[ResolvedConfig]
+    text: str = ""
+
+
+def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
+    """Compose every run a command line stands for.
+
+    ``key=a,b`` means both, with or without ``--multirun``; several such keys mean every combination. The order is
+    that of the arguments, the last one's values changing fastest.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        Arguments without the program's name.
+    conf : Path, optional
+        Folder with the YAML files; the project's if not given.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ConfigError
+        For anything wrong with a name, a value or a YAML file.
+    """
+    conf = PROJECT_ROOT / "conf" if conf is None else Path(conf)
+    command = read_arguments(argv)
+    if command.action == "help":
+        return Plan("help", [], config_help.help_text(conf, GROUPS))
+    choices = {group: config_help.names(conf, group) for group in GROUPS}
+    configs = []
+    from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+
+    overrides = read_overrides(command.overrides, choices)
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
+        composer = _Composer(choices)
+        for combination in combinations(overrides):
+            configs.append(composer.run(combination))
+    distinct = [each for place, each in enumerate(configs) if each not in configs[:place]]
+    text = config_help.shown(distinct) if command.action == "show" else ""
+    return Plan(command.action, distinct, text)
+
+
+class _Composer:
+    """Composes group by group, each distinct one once: 14 rankers × 20 data sets are 34 compositions, not 280."""
+
+    def __init__(self, choices: dict[str, list[str]]) -> None:
+        self._choices = choices
+        self._blocks: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
+        self._root, self._defaults = _hydra_compose([])
+        self._seed = self._root["seed"]
+        self._top_level = [*GROUPS, *(key for key in self._root if key not in GROUPS)]
+
+    def run(self, overrides: Sequence[Override]) -> ResolvedConfig:
+        for each in overrides:
+            if each.key.split(".")[0] not in self._top_level:
+                raise self._wrong_key(each)
+            if each.key in GROUPS and (
+                each.value is None or not isinstance(each.value, str) or not each.value
+            ):
+                raise ConfigError(
+                    f"{each.typed}: {each.key} takes a name, or several with commas between them\n"
+                    f"valid: {', '.join(self._choices[each.key])}"
+                )
+        config: ResolvedConfig = {}
+        keys = {}
+        for group in GROUPS:
+            mine = [each for each in overrides if each.key.split(".")[0] == group]
+            keys[group], config[group] = self._block(group, mine)
+        config["seed"] = self._checked_seed(overrides)
+        if config["seed"] != self._seed:  # other folds: not to be mixed with the default ones under one name
+            keys["protocol"] += f"[seed={config['seed']}]"
+            if not any(each.key == "protocol.name" for each in overrides):
+                config["protocol"]["name"] += f"[seed={config['seed']}]"
+        config = _without_interpolation(config)
+        for group in ("dataset", "ranker", "protocol"):
+            config[f"{group}_key"] = keys[group]
+        _resolve_paths(config, [each.key for each in overrides])
+        return config
+
+    def _checked_seed(self, overrides: Sequence[Override]) -> int:
+        seed = next((each.value for each in overrides if each.key == "seed"), self._seed)
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
+            raise ConfigError(f"seed={seed}: expected a whole number from 0 to {2**32 - 1}")
+        return seed
+
+    def _block(self, group: str, overrides: Sequence[Override]) -> tuple[str, dict[str, Any]]:
+        cache_key = (group, *(each.typed for each in overrides))
+        if cache_key not in self._blocks:
+            self._blocks[cache_key] = self._composed_block(group, overrides)
+        name, block = self._blocks[cache_key]
+        return name, copy.deepcopy(block)
+
+    def _composed_block(self, group: str, overrides: Sequence[Override]) -> tuple[str, dict[str, Any]]:
+        chosen = next((each.value for each in overrides if each.key == group), self._defaults[group])
+        if chosen not in self._choices[group]:
+            raise wrong_name(group, chosen, self._choices[group])
+        is_default = chosen == self._defaults[group]
+        stock = self._root[group] if is_default else _hydra_compose([f"{group}={chosen}"])[0][group]
+        stock = _conforming(group, stock, f"conf/{group}/{chosen}.yaml")
+        changes = [each for each in overrides if each.key != group]
+        block = copy.deepcopy(stock)
+        # A target from the outside takes none of the parameters written for the target it replaces.
+        replaced = [each.key.rpartition(".")[0] for each in changes if each.key.endswith("._target_")]
+        for path in replaced:
+            _at(block, path.split(".")[1:], path).clear()
+        for each in sorted(changes, key=lambda change: not change.key.endswith("._target_")):
+            self._check_key(block, each, group, chosen)
+        if changes:
+            composed = _hydra_compose([f"{group}={chosen}", *(f"++{each.typed}" for each in changes)])[0][
+                group
+            ]
+            for path in replaced:
+                kept = {
+                    each.key.split(".")[path.count(".") + 1]
+                    for each in changes
+                    if each.key.startswith(path + ".")
+                }
+                node = _at(composed, path.split(".")[1:], path)
+                for key in [key for key in node if key not in kept]:
+                    del node[key]
+            block = _conforming(group, composed, ", ".join(each.typed for each in changes))
+        return _named(group, chosen, stock, block, changes)
+
+    def _check_key(self, block: dict[str, Any], change: Override, group: str, chosen: str) -> None:
+        """Let through keys of the YAML file, and parameters of a block's target that the file leaves out."""
+        *path, last = change.key.split(".")[1:]
+        node: dict[str, Any] = block
+        for depth, part in enumerate(path):
+            if part not in node:
+                raise self._wrong_key(change, path[:depth], node)
+            if not isinstance(node[part], dict):
+                where = ".".join([group, *path[: depth + 1]])
+                raise ConfigError(f"{change.typed}: {where} of {chosen} is a single value and has no keys")
+            node = node[part]
+        if last == "_target_":
+            locate(change.value)
+        if last in node:
+            return
+        if last in RESERVED:
+            node[last] = change.value
+            return
+        target = node.get("_target_")
+        if target is None:
+            raise self._wrong_key(change, path, node)
+        obj = locate(target)
+        scores = group == "ranker" and not path and is_score_function(obj, node.get("_partial_"))
+        names, any_name = parameter_names(obj, leave_out=2 if scores else 0)
+        names = [name for name in names if name != "places"]
+        if not any_name and last not in names:
+            where = ".".join([group, *path])
+            raise wrong_name(
+                f"parameter of {where} {target}:", last, dict.fromkeys([*_settings(node), *names])
+            )
+
+    def _wrong_key(
+        self, change: Override, path: Sequence[str] = (), node: Mapping[str, Any] | None = None
+    ) -> ConfigError:
+        """Build the error for a key; near names come from everywhere, valid ones from where it would belong."""
+        known = list(self._top_level)
+        for group in GROUPS:
+            known += [f"{group}.{key}" for key in self._root[group] if key != "_target_"]
+        valid = self._top_level
+        if node is not None:
+            prefix = ".".join([change.key.split(".")[0], *path])
+            valid = [f"{prefix}.{key}" for key in node]
+        error = wrong_name("key", change.key, dict.fromkeys([*valid, *known]))
+        return ConfigError(f"{str(error).splitlines()[0]}\nvalid: {', '.join(valid)}")
+
+
+def _settings(node: Mapping[str, Any]) -> list[str]:
+    return [key for key in node if key not in RESERVED]
+
+
+def _at(node: dict[str, Any], path: Sequence[str], typed: str) -> dict[str, Any]:
+    for part in path:
+        node = node.get(part) if isinstance(node, dict) else None
+    if not isinstance(node, dict):
+        raise ConfigError(f"{typed} is no block of keys, so it takes no _target_")
+    return node
+
+
+def _hydra_compose(overrides: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Compose ``config.yaml``; also return which file each group came from."""
+    from hydra import compose
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
+
+    try:
+        composed = compose("config", overrides=list(overrides), return_hydra_config=True)
+        chosen = composed.hydra.runtime.choices
+        plain = OmegaConf.to_container(composed, resolve=False)
+        del plain["hydra"]
+        return plain, {group: chosen[group] for group in GROUPS}
+    except (HydraException, OmegaConfBaseException, YAMLError) as error:
+        reason = " ".join(str(error.__cause__ or error).split())
+        typed = " ".join(each.lstrip("+") for each in overrides)
+        raise ConfigError(f"{typed or 'conf/config.yaml'}: {reason}") from error
+
+
+def _without_interpolation(config: ResolvedConfig) -> ResolvedConfig:
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        return OmegaConf.to_container(OmegaConf.create(config), resolve=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"the configuration cannot be resolved: {' '.join(str(error).split())}") from error
+
+
+def _conforming(group: str, block: Any, origin: str) -> dict[str, Any]:
+    """Give a block the types of its dataclass, and check the ranges that types cannot say."""
+    from experiments import schema
+
+    shapes = {
+        "dataset": schema.DatasetConfig,
+        "protocol": schema.ProtocolConfig,
+        "paths": schema.PathsConfig,
+        "launcher": schema.LauncherConfig,
+    }
+    if not isinstance(block, dict):
+        raise ConfigError(f"{origin}: {group} holds no keys")
+    if group == "ranker":
+        return _conforming_ranker(block, origin)
+    shape = shapes[group]
+    from omegaconf import OmegaConf
+    from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
+
+    valid = [each.name for each in fields(shape)]
+    for key in block:
+        if key not in valid:
+            raise wrong_name(f"key in {origin}:", key, valid)
+    try:
+        block = OmegaConf.to_container(OmegaConf.merge(OmegaConf.structured(shape), block), resolve=False)
+    except ConfigKeyError as error:
+        raise ConfigError(f"{origin}: unknown key {group}.{error.full_key}") from error
+    except OmegaConfBaseException as error:
+        reason = str(error.msg if hasattr(error, "msg") and error.msg else error).splitlines()[0]
+        raise ConfigError(f"{origin}: {group}.{error.full_key}: {reason}") from error
+    for key, value in block.items():
+        if value == "???":
+            raise ConfigError(f"{origin}: {group}.{key} is not stated")
+    for key, (fits, what) in _RANGES.get(group, {}).items():
+        if not isinstance(block[key], str) and not fits(block[key]):
+            raise ConfigError(f"{origin}: {group}.{key} must be {what}, not {block[key]}")
+    return block
+
+
+_RANGES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
+    "protocol": {
+        "n_splits": (lambda value: value >= 2, "at least 2"),
+        "n_repeats": (lambda value: value >= 1, "at least 1"),
+        "grid_points": (lambda value: value >= 1, "at least 1"),
+    },
+    "launcher": {
+        "n_workers": (lambda value: value is None or value >= 1, "at least 1, or null for all cores")
+    },
+}
+
+
+def _conforming_ranker(block: dict[str, Any], origin: str) -> dict[str, Any]:
+    target = block.get("_target_")
+    if not isinstance(target, str) or not target:
+        raise ConfigError(f"{origin}: ranker._target_ must name a class or function, not {target!r}")
+    if not isinstance(block.get("_partial_", False), bool):
+        raise ConfigError(f"{origin}: ranker._partial_ must be true or false, not {block['_partial_']!r}")
+    block.setdefault("display_name", target.rpartition(".")[2])
+    if not isinstance(block["display_name"], str):
+        block["display_name"] = str(block["display_name"])
+    return block
+
+
+def _named(
+    group: str, chosen: str, stock: dict[str, Any], block: dict[str, Any], changes: Sequence[Override]
+) -> tuple[str, dict[str, Any]]:
+    """Name a block after its file and what was changed in it: equal names, equal settings."""
+    if group in ("paths", "launcher"):
+        return chosen, block
+    # Another target is another ranker and not a variant of the file's; ``_target_`` then needs no mention.
+    foreign = group == "ranker" and any(each.key == "ranker._target_" for each in changes)
+    name = block["_target_"].rpartition(".")[2] if foreign else chosen
+    differing = []
+    for each in sorted(changes, key=lambda change: change.key):
+        path = each.key.split(".")[1:]
+        if path[-1] in (*_NAMELESS, "name") or (foreign and path == ["_target_"]):
+            continue
+        now, before = _value_at(block, path), _value_at(stock, path)
+        if foreign or now != before or isinstance(now, bool) != isinstance(before, bool):
+            differing.append(f"{'.'.join(path)}={_short(now)}")
+    suffix = f"[{','.join(differing)}]" if differing else ""
+    explicit = [each.key for each in changes]
+    if group == "ranker" and "ranker.display_name" not in explicit:
+        block["display_name"] += f" {suffix}" if suffix else ""
+    if group in ("dataset", "protocol") and f"{group}.name" not in explicit:
+        block["name"] += suffix
+    return name + suffix, block
+
+
+_MISSING = object()
+
+
+def _value_at(node: Any, path: Sequence[str]) -> Any:
+    for part in path:
+        node = node.get(part, _MISSING) if isinstance(node, dict) else _MISSING
+    return node
+
+
+def _short(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)
+
+
+def _resolve_paths(config: ResolvedConfig, typed: Sequence[str]) -> None:
+    """Make folders absolute, so that no worker or later change of directory can mistake them.
+
+    Relative folders of a YAML file are taken from the project's, typed ones from the current directory.
+    ``local_data`` stays relative in one case: when it was typed and none of the folders it may stand for holds the
+    data set's file. The error of the loader then names them all.
+    """
+    paths = config["paths"]
+    base = Path.cwd() if "paths.results" in typed else PROJECT_ROOT
+    paths["results"] = os.path.abspath(base / Path(paths["results"]).expanduser())
+    places = [Path(os.path.abspath(PROJECT_ROOT / Path(paths["local_data"]).expanduser()))]
+    file = config["dataset"]["source"].get("path")
+    if "paths.local_data" in typed:
+        places = search_places(paths["local_data"])
+        if isinstance(file, str) and len(places) > 1:
+            places = [place for place in places if (place / file).is_file()]
+    if places:
+        paths["local_data"] = str(places[0])

@@ -1,0 +1,44 @@
+"""What a source hands over before anything is checked or coded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+@dataclass
+class RawData:
+    """A table and its labels, as they lie in the source.
+
+    Attributes
+    ----------
+    X : ndarray or scipy sparse, shape (n, p)
+        Numbers; any storage, any numeric type.
+    labels : ndarray, shape (n,)
+        The class of each row: integers or text.
+    feature_names : sequence of str, length p
+        In column order.
+    class_names : mapping of str to str
+        Readable names for labels, by the label written as text; a label that is missing keeps its own.
+    """
+
+    X: np.ndarray | sparse.spmatrix | sparse.sparray
+    labels: np.ndarray
+    feature_names: Sequence[str]
+    class_names: Mapping[str, str] | None = None
+
+
+def numbered_names(n_features: int) -> list[str]:
+    """Names for columns that have none: ``x1``, ``x2``, … by their place in the source."""
+    return [f"x{number}" for number in range(1, n_features + 1)]
+
+
+def as_text(value: Any) -> str:
+    """Write a label as text; whole numbers without a decimal point, whatever type they came in."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    return str(value)

@@ -1,0 +1,340 @@
+"""One cell: rank inside each training fold, then score the learner along the ranking.
+
+Everything here follows ``decisions.md`` §4 and the paper's evaluation section.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from joblib import effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import MaxAbsScaler
+
+from experiments.cells import Cell
+from experiments.errors import ConfigError, wrong_name
+from experiments.measure import Noise, PeakMemory, one_thread
+from experiments.metrics.f1 import f1_micro_macro
+from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid, relative_f1
+from experiments.rankers import RankResult, rank
+from experiments.rows import all_ok, machine, to_frame, to_table
+from experiments.splits import folds
+from experiments.targets import locate, parameter_names
+
+_ERROR_LENGTH = 2000
+
+#: (ranker, data) pairs this process has fitted already.
+_warm: set[tuple[str, str]] = set()
+
+
+@dataclass
+class CellResult:
+    """The rows of a cell, and what was warned of on the way.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        One row per fold, in order, with the columns of ``ROW_SCHEMA``.
+    warnings : Counter
+        (kind, first line) → how often.
+    """
+
+    table: pa.Table
+    warnings: Counter = field(default_factory=Counter)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows as a data frame."""
+        return to_frame(self.table)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no fold failed."""
+        return all_ok(self.table)
+
+
+def fold_seed(seed: int, repeat: int, fold: int) -> int:
+    """Derive the seed of one fold: the same for every ranker, different between folds, repeats and studies.
+
+    Parameters
+    ----------
+    seed, repeat, fold : int
+        The study's seed, and the places of the repeat and the fold; not negative.
+
+    Returns
+    -------
+    int
+        0 … 2³² − 1.
+    """
+    return int(np.random.SeedSequence([seed, repeat, fold]).generate_state(1, dtype=np.uint32)[0])
+
+
+def make_learner(config: Mapping[str, Any], seed: int = 0) -> Any:
+    """Make the protocol's learner.
+
+    Parameters
+    ----------
+    config : mapping
+        ``_target_``, a scikit-learn classifier, and its parameters.
+    seed : int, default=0
+        Given to a ``random_state`` that the configuration leaves open.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be imported or does not have a parameter of that name, with the valid ones.
+    """
+    if not config.get("_target_"):
+        raise ConfigError("protocol.learner has no _target_ (package.module.Class)")
+    target, names, any_name = _located(config["_target_"])
+    settings = {key: value for key, value in config.items() if key != "_target_"}
+    for key in settings:
+        if not any_name and key not in names:
+            raise wrong_name("parameter of protocol.learner", key, names)
+    if "random_state" in names and settings.get("random_state") is None:
+        settings["random_state"] = seed
+    try:
+        return target(**settings)
+    except Exception as error:
+        raise ConfigError(f"protocol.learner cannot be made: {type(error).__name__}: {error}") from error
+
+
+@lru_cache(maxsize=32)
+def _located(target: str) -> tuple[Any, list[str], bool]:
+    obj = locate(target)
+    return obj, *parameter_names(obj)
+
+
+def evaluate_all_features(cell: Cell, X, y, *, previous: pa.Table | None = None) -> CellResult:
+    """Score the learner on all features in every fold of one repeat.
+
+    Parameters
+    ----------
+    cell : Cell
+        Of kind "all_features".
+    X : float64 ndarray of shape (n, p), or csr_matrix
+        Not modified.
+    y : int array of shape (n,)
+        Class codes, 0 … c − 1.
+    previous : pyarrow.Table, optional
+        Rows of the same cell from before; those with status "ok" are kept, only the other folds run.
+
+    Returns
+    -------
+    CellResult
+        A fold whose learner fails is a row with status "failed" and the error.
+    """
+
+    def score(part: _Part, noise: Noise) -> dict[str, Any]:
+        grid = np.array([part.n_features])
+        learnt = _learn(cell, part, np.arange(part.n_features), grid, noise)
+        return {
+            "learner_seconds": learnt.seconds,
+            "learner_converged": learnt.converged,
+            **_scores(grid, learnt.micro, learnt.macro),
+        }
+
+    return _each_fold(cell, X, y, previous, score)
+
+
+def evaluate_ranking(
+    cell: Cell, X, y, reference: pa.Table, *, previous: pa.Table | None = None
+) -> CellResult:
+    """Rank the features in every training fold of one repeat and score the learner along the ranking.
+
+    The ranker sees the training rows alone. Features stand in descending order of weight, ties by lower column.
+    Before the first fit of a ranker on a data set in this process the same fit runs once untimed, so that
+    compilation is not in ``fit_seconds``.
+
+    Parameters
+    ----------
+    cell : Cell
+        Of kind "ranking".
+    X : float64 ndarray of shape (n, p), or csr_matrix
+        Not modified.
+    y : int array of shape (n,)
+        Class codes, 0 … c − 1.
+    reference : pyarrow.Table
+        Rows of ``cell.reference``: the score of all features is not computed again.
+    previous : pyarrow.Table, optional
+        Rows of the same cell from before; those with status "ok" are kept, only the other folds run.
+
+    Returns
+    -------
+    CellResult
+        A fold whose ranker or learner fails, or that has no score of all features, is a row with status "failed"
+        and the error.
+    """
+    columns = ["fold", "status", "error", "f1_micro_all", "f1_macro_all", "learner_converged"]
+    of_fold = {row["fold"]: row for row in reference.select(columns).to_pylist()}
+
+    def score(part: _Part, noise: Noise) -> dict[str, Any]:
+        whole = of_fold[part.fold]
+        if whole["status"] != "ok":
+            raise RuntimeError(f"no score of all features in this fold ({whole['error']})")
+        ranked, numbers = _rank(cell, part, noise)
+        grid = feature_grid(part.n_features, cell.grid_points)
+        order = np.argsort(-ranked.weights, kind="stable")
+        learnt = _learn(cell, part, order, grid[:-1], noise)
+        return {
+            **numbers,
+            "learner_seconds": learnt.seconds,
+            "learner_converged": learnt.converged and whole["learner_converged"],
+            **_scores(grid, [*learnt.micro, whole["f1_micro_all"]], [*learnt.macro, whole["f1_macro_all"]]),
+        }
+
+    return _each_fold(cell, X, y, previous, score)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The rows of one fold."""
+
+    fold: int
+    seed: int
+    n_classes: int
+    X_train: Any
+    y_train: np.ndarray
+    X_test: Any
+    y_test: np.ndarray
+
+    @property
+    def n_features(self) -> int:
+        return self.X_train.shape[1]
+
+
+@dataclass
+class _Learnt:
+    micro: list[float] = field(default_factory=list)
+    macro: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    converged: bool = True
+
+
+def _each_fold(
+    cell: Cell,
+    X,
+    y: np.ndarray,
+    previous: pa.Table | None,
+    score: Callable[[_Part, Noise], dict[str, Any]],
+) -> CellResult:
+    kept = {row["fold"]: row for row in previous.to_pylist() if row["status"] == "ok"} if previous else {}
+    noise = Noise()
+    common = {
+        "cell_key": cell.key,
+        "kind": cell.kind,
+        "dataset": cell.dataset,
+        "ranker": cell.ranker,
+        "protocol": cell.protocol,
+        "repeat": cell.repeat,
+        "seed": cell.seed,
+        "n_features": X.shape[1],
+        "n_threads": _n_threads(cell),
+        "versions": json.dumps({"python": platform.python_version(), **cell.versions}),
+        "machine": json.dumps(machine()),
+    }
+    n_classes = int(np.max(y)) + 1
+    rows = []
+    splits = folds(y, n_splits=cell.n_splits, repeat=cell.repeat, seed=cell.seed)
+    for fold, (train, test) in enumerate(splits):
+        if fold in kept:
+            rows.append(kept[fold])
+            continue
+        row = {**common, "fold": fold, "n_train": len(train), "n_test": len(test)}
+        try:
+            seed = fold_seed(cell.seed, cell.repeat, fold)
+            part = _Part(fold, seed, n_classes, X[train], y[train], X[test], y[test])
+            with one_thread():
+                row.update(score(part, noise), status="ok")
+        except (Exception, SystemExit) as error:
+            # Whatever a ranker or learner does wrong is this fold's result; the other folds are worth having.
+            row.update(status="failed", error=f"{type(error).__name__}: {error}"[:_ERROR_LENGTH])
+        rows.append(row)
+    return CellResult(to_table(rows), noise.counts)
+
+
+def _n_threads(cell: Cell) -> int:
+    """Return how many threads the fit may use: BLAS and OpenMP one, so it is up to the ranker's ``n_jobs``."""
+    try:
+        return effective_n_jobs(cell.ranking.get("n_jobs", 1))
+    except (TypeError, ValueError):
+        return 1  # no number of jobs at all: the ranker will say so
+
+
+def _rank(cell: Cell, part: _Part, noise: Noise) -> tuple[RankResult, dict[str, Any]]:
+    pair = (json.dumps(cell.ranking, sort_keys=True, default=str), cell.checksum)
+    warm_up = 0.0
+    if pair not in _warm:
+        start = time.perf_counter()
+        with Noise().caught():  # what it warns of comes again in the fit that counts
+            rank(cell.ranking, part.X_train, part.y_train, part.seed)
+        warm_up = time.perf_counter() - start
+        _warm.add(pair)
+    memory = PeakMemory()
+    # Once more: the warm-up may have loaded libraries with threads of their own.
+    with one_thread(), noise.caught():
+        ranked = rank(cell.ranking, part.X_train, part.y_train, part.seed, around_fit=lambda: memory)
+    phases = ranked.info.get("phase_seconds")
+    return ranked, {
+        "fit_seconds": ranked.fit_seconds,
+        "warm_up_seconds": warm_up,
+        "peak_memory_mib": memory.mib,
+        "weights": ranked.weights,
+        "latent_dimension": ranked.info.get("latent_dimension"),
+        "phase_seconds": None if phases is None else json.dumps(phases),
+    }
+
+
+def _learn(cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int], noise: Noise) -> _Learnt:
+    """Fit and test the learner on the first ``size`` features of ``order``, for each of the growing sizes."""
+    learnt = _Learnt()
+    if len(sizes) == 0:
+        return learnt
+    # Scaling works column by column, so that of the features used is that of all of them, once per fold.
+    used = order[: sizes[-1]]
+    train, test = part.X_train[:, used], part.X_test[:, used]
+    scaler = MaxAbsScaler(copy=False)
+    train = scaler.fit_transform(train)
+    test = scaler.transform(test)
+    with noise.caught() as caught:
+        for size in sizes:
+            X_train, X_test = train[:, :size], test[:, :size]
+            learner = make_learner(cell.learner, part.seed)  # cheaper than a clone
+            start = time.perf_counter()
+            learner.fit(X_train, part.y_train)
+            predicted = learner.predict(X_test)
+            learnt.seconds += time.perf_counter() - start
+            micro, macro = f1_micro_macro(part.y_test, predicted, part.n_classes)
+            learnt.micro.append(micro)
+            learnt.macro.append(macro)
+    learnt.converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+    return learnt
+
+
+def _scores(grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]) -> dict[str, Any]:
+    scores: dict[str, Any] = {"grid": grid}
+    for average, curve in (("micro", np.array(micro)), ("macro", np.array(macro))):
+        relative = relative_f1(curve)
+        scores |= {
+            f"f1_{average}": curve,
+            f"f1_{average}_all": curve[-1],
+            f"rf1_{average}": relative,
+            f"aurf1_{average}": area_under_relative_f1(relative),
+            f"best_f1_{average}": curve.max(),
+        }
+    return scores

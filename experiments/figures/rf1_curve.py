@@ -1,0 +1,190 @@
+"""Figure: rF1 against the number of top-ranked features, one line per ranker."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+
+from experiments.figures import style
+
+_AXES_HEIGHT = 2.2
+_TITLE_HEIGHT = 0.26
+_X_LABEL_HEIGHT = 0.42
+_LEGEND_ROW = 0.123
+_NOTE_ROW = 0.105
+_LEFT, _RIGHT = 0.5, 0.14
+#: Characters that fit, at the sizes of the style.
+_NOTE_CHARACTERS = 76
+_LABEL_CHARACTERS = {2: 26, 1: 58}
+_MOST_TICKS = 8
+#: Width of a digit of the ticks, inches.
+_DIGIT = 0.062
+
+
+def draw(
+    axes: Axes,
+    curves: pd.DataFrame,
+    *,
+    labels: Mapping[str, str] | None = None,
+    looks: Mapping[str, style.Look] | None = None,
+) -> None:
+    """Draw the curves of one data set.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to. Its limits, scales and labels are set.
+    curves : DataFrame
+        From :func:`experiments.analysis.curves.rf1_curve`, one data set and protocol. Points without a value
+        are left out; so are bands.
+    labels : mapping, optional
+        Ranker → name to show; by default the ranker itself.
+    looks : mapping, optional
+        Ranker → look; by default in the order of ``curves``.
+    """
+    labels = labels or {}
+    looks = looks or style.looks(list(curves["ranker"]))
+    axes.axhline(1.0, color="0.45", linewidth=0.8, zorder=1, gid="all features")
+    groups = list(curves.groupby("ranker", sort=False))
+    for place, (ranker, points) in enumerate(groups):
+        look = looks[ranker]
+        x = points["n_features"].to_numpy(dtype=float)
+        banded = points["rf1_lower"].notna().to_numpy()
+        axes.fill_between(
+            x,
+            points["rf1_lower"],
+            points["rf1_upper"],
+            where=banded,
+            color=look.color,
+            alpha=min(0.15, 0.6 / len(groups)),
+            linewidth=0,
+            zorder=2,
+        )
+        # Markers at staggered points, a handful per line: they name the line where colours do not.
+        every = max(1, math.ceil(len(x) / 6))
+        axes.plot(
+            x,
+            points["rf1_mean"],
+            color=look.color,
+            linestyle=look.dashes,
+            marker=look.marker,
+            markevery=(place % every, every),
+            label=labels.get(ranker, ranker),
+            zorder=3,
+        )
+    axes.set_ylabel("rF1 (1 = all features)")
+    axes.set_xlabel("number of top-ranked features")
+    _limit_x(axes, curves["n_features"].to_numpy(dtype=float))
+    _limit_y(axes, curves)
+
+
+def figure(
+    curves: pd.DataFrame,
+    *,
+    title: str,
+    note: str = "",
+    labels: Mapping[str, str] | None = None,
+    looks: Mapping[str, style.Look] | None = None,
+) -> Figure:
+    """Make the whole figure, one column wide: axes, below them the legend, below that a note.
+
+    Parameters
+    ----------
+    curves, labels, looks
+        See :func:`draw`.
+    title : str
+        Above the axes.
+    note : str, default=""
+        Small print; lines are broken where they are too long.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not registered anywhere, so nothing has to be closed.
+    """
+    labels = {ranker: (labels or {}).get(ranker, ranker) for ranker in curves["ranker"].unique()}
+    n_columns = 2 if all(len(label) <= _LABEL_CHARACTERS[2] for label in labels.values()) else 1
+    labels = {key: textwrap.fill(label, _LABEL_CHARACTERS[n_columns]) for key, label in labels.items()}
+    n_rows = sum(label.count("\n") + 1 for label in labels.values())
+    if n_columns == 2:
+        n_rows = math.ceil(len(labels) / 2)
+    title_lines = textwrap.wrap(title, 58)
+    note_lines = [line for part in note.splitlines() for line in textwrap.wrap(part, _NOTE_CHARACTERS)]
+    heights = {
+        "title": _TITLE_HEIGHT + 0.14 * max(len(title_lines) - 1, 0),
+        "axes": _AXES_HEIGHT,
+        "x label": _X_LABEL_HEIGHT,
+        "legend": _LEGEND_ROW * n_rows + 0.06,
+        "note": _NOTE_ROW * len(note_lines) + 0.06,
+    }
+    total = sum(heights.values())
+    width = style.COLUMN_WIDTH
+    with style.applied():
+        made = Figure(figsize=(width, total))
+        bottom = heights["note"] + heights["legend"] + heights["x label"]
+        axes = made.add_axes(
+            (_LEFT / width, bottom / total, (width - _LEFT - _RIGHT) / width, _AXES_HEIGHT / total)
+        )
+        draw(axes, curves, labels=labels, looks=looks)
+        axes.set_title("\n".join(title_lines))
+        handles, texts = axes.get_legend_handles_labels()
+        if handles:
+            made.legend(
+                handles,
+                texts,
+                loc="upper center",
+                bbox_to_anchor=(0.5, (heights["note"] + heights["legend"]) / total),
+                ncols=min(n_columns, len(handles)),
+                borderaxespad=0,
+                borderpad=0,
+                handlelength=2.6,
+                columnspacing=1.2,
+                labelspacing=0.25,
+            )
+        made.text(
+            0.03, 0.05 / total, "\n".join(note_lines), fontsize=6, color="0.3", va="bottom", linespacing=1.2
+        )
+    return made
+
+
+def _limit_x(axes: Axes, sizes: np.ndarray) -> None:
+    largest = sizes.max() if sizes.size else 1.0
+    axes.set_xscale("log")
+    axes.set_xlim(0.93, max(largest, 1.2) * 1.07)
+    label_width = _DIGIT * (len(f"{largest:.0f}") + 1)
+    decade = (style.COLUMN_WIDTH - _LEFT - _RIGHT) / math.log10(max(largest, 1.2) * 1.15)
+    distance = 10 ** (label_width / decade)
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        n_decades = math.floor(math.log10(largest)) + 1
+        ticks = [step * 10**power for power in range(n_decades) for step in steps]
+        # The number of all features is always there; a round number too near to it makes way.
+        ticks = [tick for tick in ticks if tick * distance < largest] + [largest]
+        if len(ticks) <= _MOST_TICKS:
+            break
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _limit_y(axes: Axes, curves: pd.DataFrame) -> None:
+    means = curves["rf1_mean"].dropna().to_numpy()
+    if means.size == 0:
+        axes.set_ylim(0, 1.1)
+        axes.text(0.5, 0.5, "rF1 has no value in any fold", transform=axes.transAxes, ha="center")
+        return
+    lower = np.nanmin([*curves["rf1_lower"], means.min()])
+    upper = np.nanmax([*curves["rf1_upper"], means.max(), 1.0])
+    # Two folds make bands of any width; the lines must stay readable.
+    reach = max(means.max() - means.min(), 0.05)
+    bottom = max(0.0, lower, means.min() - reach)
+    top = min(upper, max(means.max(), 1.0) + reach)
+    margin = 0.04 * max(top - bottom, 0.05)
+    axes.set_ylim(max(bottom - margin, 0.0), top + margin)

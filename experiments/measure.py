@@ -1,0 +1,140 @@
+"""What goes on around a fit: memory, threads, and the warnings it gives."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from threadpoolctl import ThreadpoolController
+
+_LINE_LENGTH = 200
+
+
+class PeakMemory:
+    """Resident high-water mark of this process while the block runs.
+
+    Attributes
+    ----------
+    mib : float or None
+        MiB, after the block; None where the system cannot reset the mark (anything but Linux, some containers).
+    """
+
+    def __init__(self):
+        self.mib: float | None = None
+        self._reset = False
+
+    def __enter__(self):
+        try:
+            with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+                file.write("5")
+            self._reset = True
+        except OSError:
+            self._reset = False
+        return self
+
+    def __exit__(self, *exception):
+        if not self._reset:
+            return
+        try:
+            with open("/proc/self/status", encoding="ascii", errors="replace") as lines:
+                kib = next((line.split()[1] for line in lines if line.startswith("VmHWM:")), None)
+        except OSError:
+            return
+        self.mib = None if kib is None else int(kib) / 1024
+
+
+class Noise:
+    """Warnings and logged warnings, counted by kind and first line instead of shown.
+
+    Attributes
+    ----------
+    counts : Counter
+        (kind, first line) → how often. The kind is a warning's category or a logger's name.
+    """
+
+    def __init__(self):
+        self.counts: Counter[tuple[str, str]] = Counter()
+
+    @contextmanager
+    def caught(self) -> Iterator[list[warnings.WarningMessage]]:
+        """Catch what the block warns of.
+
+        Yields
+        ------
+        list of warnings.WarningMessage
+            Filled while the block runs.
+        """
+        root = logging.getLogger()
+        counting = _Counting(self.counts)
+        others = list(root.handlers)
+        for handler in others:
+            handler.addFilter(_below_warning)
+        root.addHandler(counting)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                yield caught
+        finally:
+            root.removeHandler(counting)
+            for handler in others:
+                handler.removeFilter(_below_warning)
+            for warning in caught:
+                self.counts[warning.category.__name__, first_line(str(warning.message))] += 1
+
+
+class _Counting(logging.Handler):
+    def __init__(self, counts: Counter):
+        super().__init__(logging.WARNING)
+        self.counts = counts
+
+    def emit(self, record):
+        self.counts[record.name, first_line(record.getMessage())] += 1
+
+
+def _below_warning(record: logging.LogRecord) -> bool:
+    return record.levelno < logging.WARNING
+
+
+def first_line(text: str) -> str:
+    """Return the first line of a message, cut where it is very long.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+    """
+    line = text.strip().partition("\n")[0].strip()
+    return line if len(line) <= _LINE_LENGTH else line[: _LINE_LENGTH - 1] + "…"
+
+
+class _Threads:
+    """The native thread pools of this process; looked for again once more modules were imported."""
+
+    controller: ThreadpoolController | None = None
+    n_modules = -1
+
+    @classmethod
+    def current(cls) -> ThreadpoolController:
+        if cls.controller is None or cls.n_modules != len(sys.modules):
+            # Looking takes milliseconds, and only an import can bring another library.
+            cls.controller, cls.n_modules = ThreadpoolController(), len(sys.modules)
+        return cls.controller
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold BLAS and OpenMP to one thread while the block runs.
+
+    Sums of several threads depend on their number, so rows would differ between machines, and one fit would take
+    the cores of the other workers.
+    """
+    with _Threads.current().limit(limits=1):
+        yield

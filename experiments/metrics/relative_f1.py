@@ -1,0 +1,108 @@
+"""Relative F1 along a ranking, and the area under it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.integrate import simpson
+
+#: Sizes every grid has when there are that many features: readers ask for the top 10, 50 and 100.
+_ALWAYS = (10, 50, 100)
+
+
+def feature_grid(n_features: int, n_points: int = 50) -> np.ndarray:
+    """Return the numbers of top features at which a ranking is evaluated.
+
+    Every number from 1 when there are at most ``n_points`` features, else ``n_points`` geometrically spaced ones
+    from 1 to all, rounded and without repetition, and 10, 50 and 100 where they are missing.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features in the data set, at least 1.
+    n_points : int, default=50
+        Number of geometric steps, at least 1. Small ones coincide after rounding, so the grid may be shorter.
+
+    Returns
+    -------
+    int64 array
+        Strictly increasing, the last one is ``n_features``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is less than 1.
+    """
+    if n_features < 1 or n_points < 1:
+        raise ValueError(f"n_features and n_points must be at least 1, got {n_features} and {n_points}")
+    if n_features <= n_points:
+        return np.arange(1, n_features + 1, dtype=np.int64)
+    steps = np.rint(np.geomspace(1, n_features, n_points)).astype(np.int64)
+    extra = [size for size in _ALWAYS if size < n_features]
+    return np.unique(np.concatenate([steps, np.array([*extra, n_features], dtype=np.int64)]))
+
+
+def relative_f1(f1_curve) -> np.ndarray:
+    """Divide F1 along a ranking by F1 with all features: rF1(f) = F1_f / F1_|F|.
+
+    Parameters
+    ----------
+    f1_curve : float array of shape (..., n_points)
+        F1 at growing numbers of top features; the last point is all of them, same fold and learner.
+
+    Returns
+    -------
+    float64 array of the same shape
+        All NaN along a curve whose last point is 0: relative to nothing, rF1 is not defined. Never infinite.
+
+    Raises
+    ------
+    ValueError
+        If there is no point.
+
+    Notes
+    -----
+    Source: the paper, section on additional experiments and statistical evaluation.
+    """
+    f1_curve = np.asarray(f1_curve, dtype=np.float64)
+    if f1_curve.ndim == 0 or f1_curve.shape[-1] == 0:
+        raise ValueError("f1_curve must have at least one point")
+    whole = f1_curve[..., -1:]
+    return f1_curve / np.where(whole > 0, whole, np.nan)
+
+
+def area_under_relative_f1(rf1):
+    """Return the area under rF1 by Simpson's rule over the positions in the grid, per step.
+
+    Parameters
+    ----------
+    rf1 : float array of shape (..., n_points)
+        Relative F1, ending in 1 at all features.
+
+    Returns
+    -------
+    float, or float64 array of shape (...)
+        NaN for a curve with a NaN in it. A constant curve gives exactly that constant, and a curve of one point
+        that point.
+
+    Raises
+    ------
+    ValueError
+        If there is no point.
+
+    Notes
+    -----
+    Positions (0, 1, 2, …), not numbers of features, are integrated over: the grid is geometric, and on the
+    features' own scale the first hundred of 20,000 would not count. Source: the paper, section on additional
+    experiments and statistical evaluation (normalised by the number of steps so that 1 means "as all features").
+    """
+    rf1 = np.asarray(rf1, dtype=np.float64)
+    if rf1.ndim == 0 or rf1.shape[-1] == 0:
+        raise ValueError("rf1 must have at least one point")
+    last = rf1[..., -1]
+    if rf1.shape[-1] == 1:
+        area = last
+    else:
+        # Simpson's rule is exact for constants but its rounding is not: for the level of the last point only the
+        # deviations from it are integrated, so a constant curve has no rounding at all.
+        area = last + simpson(rf1 - last[..., None], dx=1.0, axis=-1) / (rf1.shape[-1] - 1)
+    return float(area) if np.ndim(area) == 0 else area

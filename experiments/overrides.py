@@ -1,0 +1,195 @@
+"""The command line of ``run.py``, taken apart: flags, overrides and sweeps.
+
+Hydra's own grammar reads each ``key=value``; what Hydra would answer with a traceback, or by silently starting
+several jobs, is answered here with one line or one study.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.errors import ConfigError, near_names
+
+FLAGS = ("--help", "--cfg job", "--multirun")
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """Arguments sorted by kind.
+
+    Attributes
+    ----------
+    action : str
+        ``"run"``, ``"help"`` or ``"show"`` (print the composed configuration).
+    overrides : tuple of str
+        The ``key=value`` arguments, as typed.
+    """
+
+    action: str
+    overrides: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Override:
+    """One value for one key.
+
+    Attributes
+    ----------
+    key : str
+        Dotted, such as ``"ranker.n_neighbors"``, or the name of a group.
+    text : str
+        The value in Hydra's syntax.
+    value : object
+        The value as Python sees it.
+    """
+
+    key: str
+    text: str
+    value: Any
+
+    @property
+    def typed(self) -> str:
+        """The override as one would type it."""
+        return f"{self.key}={self.text}"
+
+
+def read_arguments(argv: Sequence[str]) -> CommandLine:
+    """Tell flags from overrides.
+
+    ``--multirun`` and ``-m`` are accepted and change nothing: a list of values always means all of them.
+
+    Raises
+    ------
+    ConfigError
+        For a flag that does not exist.
+    """
+    action = "run"
+    overrides = []
+    arguments = list(argv)
+    while arguments:
+        argument = arguments.pop(0)
+        if argument in ("--help", "-h"):
+            action = "help"
+        elif argument in ("--multirun", "-m"):
+            continue
+        elif argument in ("--cfg", "-c") or argument.startswith("--cfg="):
+            given = argument.partition("=")[2] or (arguments.pop(0) if arguments else "")
+            if given != "job":
+                raise ConfigError(
+                    f"--cfg {given}: only --cfg job is there (prints the composed configuration)"
+                )
+            action = "show" if action == "run" else action
+        elif argument.startswith("-"):
+            near = near_names(argument, ["--help", "--cfg", "--multirun"])
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise ConfigError(f"unknown flag {argument}{hint}\nvalid: {', '.join(FLAGS)}")
+        else:
+            overrides.append(argument)
+    return CommandLine(action, tuple(overrides))
+
+
+def read_overrides(typed: Sequence[str], choices: dict[str, list[str]]) -> list[list[Override]]:
+    """Parse overrides; each becomes the list of values it stands for.
+
+    Parameters
+    ----------
+    typed : sequence of str
+        ``key=value`` arguments.
+    choices : dict of str to list of str
+        The groups and the names in each; ``glob(...)`` picks from these.
+
+    Returns
+    -------
+    list of list of Override
+        One inner list per argument; longer than 1 for ``key=a,b``, ``choice(…)``, ``range(…)``, ``glob(…)``.
+
+    Raises
+    ------
+    ConfigError
+        For what is no override, is given twice, deletes a key, or sweeps a key that is one for the whole study.
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    parser = OverridesParser.create()
+    seen: dict[str, str] = {}
+    result = []
+    for argument in typed:
+        values = _parsed(parser, argument, choices)
+        key = values[0].key
+        if key in seen:
+            raise ConfigError(f"{key} is given twice: {seen[key]} and {argument} (several values: {key}=a,b)")
+        seen[key] = argument
+        if len(values) > 1 and key.split(".")[0] in ("paths", "launcher"):
+            raise ConfigError(
+                f"{argument}: {key} is one for the whole study"
+                " (a comma that belongs to the value goes inside quotes)"
+            )
+        result.append(values)
+    return result
+
+
+def combinations(overrides: Sequence[Sequence[Override]]) -> list[tuple[Override, ...]]:
+    """All combinations of values, the last argument's value changing fastest."""
+    return list(itertools.product(*overrides))
+
+
+def _parsed_override(parser: Any, argument: str) -> Any:
+    from hydra.errors import HydraException
+
+    try:
+        return parser.parse_override(argument)
+    except HydraException:
+        # Folders may hold brackets or equals signs, and asking for two layers of quotes helps nobody.
+        key, _, text = argument.partition("=")
+        if not key.startswith("paths.") and key != "dataset.source.path":
+            raise
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+        return parser.parse_override(f"{key}='{escaped}'")
+
+
+def _parsed(parser: Any, argument: str, choices: dict[str, list[str]]) -> list[Override]:
+    from hydra.core.override_parser.types import OverrideType, ValueType
+    from hydra.errors import HydraException
+
+    if argument.startswith("~"):
+        raise ConfigError(f"{argument}: keys cannot be taken away; give the key another value (key=null)")
+    if "=" not in argument:
+        raise ConfigError(f"{argument!r} is not of the form key=value (see --help)")
+    try:
+        override = _parsed_override(parser, argument)
+    except HydraException as error:
+        reason = str(error).splitlines()[0]
+        if "expecting {" in reason:  # the list of the grammar's tokens helps nobody
+            reason = reason.split(" expecting {")[0]
+        raise ConfigError(
+            f"{argument!r} cannot be read ({reason}); a value with , = : or brackets in it "
+            "goes inside quotes, as in \"key='a,b'\""
+        ) from error
+    key = override.key_or_group
+    if argument.endswith("=") or "${" in argument:
+        what = "has no value" if argument.endswith("=") else "refers to another key; write the value itself"
+        raise ConfigError(f"{argument}: {key} {what}")
+    if override.package is not None:
+        raise ConfigError(f"{argument}: packages (group@package) are not used here; write {key}=…")
+    if override.type not in (OverrideType.CHANGE, OverrideType.ADD, OverrideType.FORCE_ADD):
+        raise ConfigError(f"{argument}: this kind of override is not used here; write key=value")
+    if override.is_interval_sweep():
+        raise ConfigError(
+            f"{argument}: an interval has no single values; write {key}=a,b or {key}=range(a,b,step)"
+        )
+    if override.value_type == ValueType.GLOB_CHOICE_SWEEP:
+        if key not in choices:
+            raise ConfigError(
+                f"{argument}: glob(…) picks names of files, so it fits {', '.join(choices)} only"
+            )
+        names = override.value().filter(choices[key])
+        if not names:
+            raise ConfigError(f"{argument} fits no {key}\nvalid: {', '.join(choices[key])}")
+        return [Override(key, name, name) for name in names]
+    if override.is_sweep_override():
+        texts = list(dict.fromkeys(override.sweep_string_iterator()))
+        return [Override(key, text, parser.parse_override(f"{key}={text}").value()) for text in texts]
+    return [Override(key, override.input_line.split("=", 1)[1], override.value())]

@@ -1,0 +1,222 @@
+"""What a person sees while a study runs: a bar on a terminal, plain lines anywhere else."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Protocol, TextIO
+
+from experiments.cells import Cell
+
+#: Plain lines come at most this often, seconds: a study of many small cells must not fill a log.
+_PLAIN_EVERY = 1.0
+
+
+class Progress(Protocol):
+    """What the runner tells; see :class:`PlainProgress` for the plainest one that fits."""
+
+    def start(self, cells: Sequence[Cell], n_workers: int, at_work: Callable[[], list[str]]) -> None:
+        """Begin: these cells will run, and ``at_work()`` says in words which ones are running."""
+
+    def done(self, cell: Cell, seconds: float) -> None:
+        """Tell that a cell ended, after so many seconds of its worker's time."""
+
+    def note(self, text: str) -> None:
+        """Show some text of one or more lines."""
+
+    def stop(self) -> None:
+        """End; called once per ``start``, also after errors."""
+
+
+class Forecast:
+    """Time left, from what cells of the same ranker and data set have taken so far.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        All that will run.
+    n_workers : int
+        Processes they are spread over.
+    """
+
+    def __init__(self, cells: Sequence[Cell], n_workers: int):
+        self._left: dict[tuple[str, str], int] = defaultdict(int)
+        for cell in cells:
+            self._left[cell.checksum, cell.ranker] += 1
+        self._taken: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._n_workers = max(n_workers, 1)
+
+    def done(self, cell: Cell, seconds: float) -> None:
+        """Take in that a cell ended.
+
+        Parameters
+        ----------
+        cell : Cell
+            Which.
+        seconds : float
+            What it took.
+        """
+        group = (cell.checksum, cell.ranker)
+        self._left[group] -= 1
+        self._taken[group].append(seconds)
+
+    def seconds_left(self) -> float | None:
+        """Estimate the wall-clock time left.
+
+        Returns
+        -------
+        float or None
+            Seconds; None before the first cell has ended. Rankers that have not ended a cell yet are taken
+            for the mean of the others on the same data set, or of all.
+        """
+        means = {group: sum(taken) / len(taken) for group, taken in self._taken.items()}
+        if not means:
+            return None
+        total = 0.0
+        for group, left in self._left.items():
+            like = [mean for other, mean in means.items() if other[0] == group[0]] or list(means.values())
+            total += left * means.get(group, sum(like) / len(like))
+        return total / self._n_workers
+
+
+def in_words(seconds: float | None) -> str:
+    """Say a duration the way people do.
+
+    Parameters
+    ----------
+    seconds : float or None
+        None means not known yet.
+
+    Returns
+    -------
+    str
+    """
+    if seconds is None:
+        return "time left unknown"
+    if seconds < 90:
+        return f"about {seconds:.0f} s left"
+    if seconds < 90 * 60:
+        return f"about {seconds / 60:.0f} min left"
+    return f"about {seconds / 3600:.1f} h left"
+
+
+class PlainProgress:
+    """One line per finished cell, no more than one a second; for logs and pipes.
+
+    Parameters
+    ----------
+    stream : text file, optional
+        Where to; standard error at the time of writing when not given.
+    """
+
+    def __init__(self, stream: TextIO | None = None):
+        self._stream = stream
+        self._total = self._n_done = 0
+        self._last = -_PLAIN_EVERY
+        self._forecast = Forecast([], 1)
+
+    def start(self, cells: Sequence[Cell], n_workers: int, at_work: Callable[[], list[str]]) -> None:
+        """Begin."""
+        self._total, self._n_done = len(cells), 0
+        self._forecast = Forecast(cells, n_workers)
+
+    def done(self, cell: Cell, seconds: float) -> None:
+        """Print a line, unless the last one is too near."""
+        self._n_done += 1
+        self._forecast.done(cell, seconds)
+        now = time.monotonic()
+        if now - self._last >= _PLAIN_EVERY or self._n_done == self._total:
+            self._last = now
+            left = "" if self._n_done == self._total else f"; {in_words(self._forecast.seconds_left())}"
+            self.note(f"{self._n_done}/{self._total} {cell.label} ({seconds:.1f} s){left}")
+
+    def note(self, text: str) -> None:
+        """Print."""
+        print(text, file=self._stream or sys.stderr, flush=True)
+
+    def stop(self) -> None:
+        """End."""
+
+
+class BarProgress:
+    """A bar with the cells at work and the time left; for terminals.
+
+    Parameters
+    ----------
+    stream : text file
+        The terminal.
+    """
+
+    def __init__(self, stream: TextIO):
+        from rich.console import Console
+
+        self._console = Console(file=stream)
+        self._bar = None
+        self._task = None
+        self._forecast = Forecast([], 1)
+
+    def start(self, cells: Sequence[Cell], n_workers: int, at_work: Callable[[], list[str]]) -> None:
+        """Show the bar."""
+        from rich import progress
+        from rich.table import Column
+        from rich.text import Text
+
+        class AtWork(progress.ProgressColumn):
+            max_refresh = 0.5
+
+            def render(self, task):
+                return Text("; ".join(at_work()), overflow="ellipsis", no_wrap=True)
+
+        forecast = self._forecast = Forecast(cells, n_workers)
+
+        class Left(progress.ProgressColumn):
+            max_refresh = 0.5
+
+            def render(self, task):
+                return Text("" if task.finished else in_words(forecast.seconds_left()))
+
+        self._bar = progress.Progress(
+            progress.BarColumn(bar_width=24),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            Left(),
+            AtWork(table_column=Column(ratio=1, no_wrap=True)),
+            console=self._console,
+            refresh_per_second=4,
+            transient=True,
+            expand=True,
+        )
+        self._task = self._bar.add_task("", total=len(cells))
+        self._bar.start()
+
+    def done(self, cell: Cell, seconds: float) -> None:
+        """Move the bar."""
+        self._forecast.done(cell, seconds)
+        self._bar.advance(self._task)
+
+    def note(self, text: str) -> None:
+        """Print above the bar."""
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def progress_for(stream: TextIO) -> Progress:
+    """Return what suits a stream: a bar for a terminal, lines for anything else.
+
+    Parameters
+    ----------
+    stream : text file
+        Usually standard error.
+
+    Returns
+    -------
+    Progress
+    """
+    return BarProgress(stream) if stream.isatty() else PlainProgress(stream)

@@ -1,0 +1,6 @@
+"""Adapters: anything configured becomes ``rank(X, y, seed)`` → weights."""
+
+from experiments.errors import ConfigError, RankerError
+from experiments.rankers.adapters import RankResult, build, rank
+
+__all__ = ["ConfigError", "RankResult", "RankerError", "build", "rank"]

@@ -1,0 +1,260 @@
+"""From a ranker's YAML block to weights.
+
+Any class with ``fit(X, y)`` that leaves ``feature_importances_`` or ``scores_`` behind is a ranker, and so is any
+function ``f(X, y)`` that returns one score per column. Nothing here knows the rankers by name, with one
+exception, explained at :func:`_check_target_type`.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from experiments.errors import ConfigError, RankerError, wrong_name
+from experiments.targets import RESERVED, is_score_function, locate, parameter_names
+
+
+@dataclass(frozen=True)
+class RankResult:
+    """What a ranker made of one training fold.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (p,)
+        One finite weight per column; larger is more relevant.
+    fit_seconds : float
+        Wall clock of ``fit`` (or of the score function) alone, seconds.
+    info : dict
+        ``latent_dimension`` (int or None) and ``phase_seconds`` (dict of phase → seconds) where the fitted
+        estimator states them as ``n_components_`` and ``timings_``; else empty.
+    """
+
+    weights: np.ndarray
+    fit_seconds: float
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+def build(ranker: Mapping[str, Any]) -> Any:
+    """Make the unfitted estimator, or the score function with its settings bound.
+
+    Parameters
+    ----------
+    ranker : mapping
+        A block of ``conf/ranker``: ``_target_``, optionally ``display_name`` and ``_partial_`` (true for score
+        functions), and the target's own parameters, side by side. A parameter's value may itself be a
+        block with ``_target_``.
+
+    Returns
+    -------
+    object
+        A new estimator, or a callable ``f(X, y)``.
+
+    Raises
+    ------
+    ConfigError
+        When the target cannot be imported, a parameter is unknown (with the valid ones), or the target refuses
+        the values it is given.
+    """
+    target = ranker.get("_target_")
+    if target is None:
+        raise ConfigError("the ranker has no _target_ (package.module.Class)")
+    obj = locate(target)
+    scores = is_score_function(obj, ranker.get("_partial_"))
+    names, any_name = parameter_names(obj, leave_out=2 if scores else 0)
+    settings = {key: value for key, value in ranker.items() if key not in RESERVED or key in names}
+    settings.pop("_target_", None)
+    settings.pop("_partial_", None)
+    for key in settings:
+        if not any_name and key not in names:
+            raise wrong_name(f"parameter of {target}", key, names)
+    settings = {key: _built_value(value) for key, value in settings.items()}
+    if scores:
+        return functools.partial(obj, **settings)
+    try:
+        built = obj(**settings)
+    except Exception as error:
+        raise ConfigError(f"{target} cannot be made: {type(error).__name__}: {error}") from error
+    if not callable(getattr(built, "fit", None)):
+        raise ConfigError(f"{target} is no ranker: it has no fit(X, y)")
+    return built
+
+
+def _built_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        if "_target_" not in value:
+            return {key: _built_value(each) for key, each in value.items()}
+        obj = locate(value["_target_"])
+        names, any_name = parameter_names(obj)
+        settings = {key: each for key, each in value.items() if key not in ("_target_", "_partial_")}
+        for key in settings:
+            if not any_name and key not in names:
+                raise wrong_name(f"parameter of {value['_target_']}", key, names)
+        settings = {key: _built_value(each) for key, each in settings.items()}
+        return functools.partial(obj, **settings) if value.get("_partial_") else obj(**settings)
+    if isinstance(value, list | tuple):
+        return [_built_value(each) for each in value]
+    return value
+
+
+def rank(
+    ranker: Mapping[str, Any],
+    X: np.ndarray | sparse.csr_matrix,
+    y: np.ndarray,
+    seed: int,
+    *,
+    around_fit: Callable[[], AbstractContextManager[Any]] = nullcontext,
+) -> RankResult:
+    """Fit a configured ranker on one training fold.
+
+    The ranker gets a copy of the data, so that none can change what the learner sees later; a dense float64 C
+    copy when its scikit-learn tags do not say that it takes sparse input. Copying and densifying happen before the
+    clock starts: the clock wraps ``fit`` alone (``decisions.md`` §4.7).
+
+    Parameters
+    ----------
+    ranker : mapping
+        As for :func:`build`.
+    X : ndarray or csr_matrix, shape (n, p)
+        Training rows; not modified.
+    y : ndarray of int, shape (n,)
+        Class codes; not modified.
+    seed : int
+        Given to every ``random_state`` that the configuration leaves null, and to the global generators of
+        numpy and the standard library while ``fit`` runs (some rankers offer no other way); these are put
+        back afterwards.
+    around_fit : callable returning a context manager
+        Entered just around ``fit``, outside the clock; for measuring memory.
+
+    Returns
+    -------
+    RankResult
+
+    Raises
+    ------
+    ConfigError
+        As from :func:`build`.
+    RankerError
+        When there are no weights afterwards, not one per column, or any is NaN or infinite.
+    Exception
+        Whatever the ranker's own ``fit`` raises, unchanged.
+    """
+    built = build(ranker)
+    name = ranker.get("display_name") or ranker["_target_"]
+    y = np.array(y, copy=True)
+    n_features = X.shape[1]
+    if hasattr(built, "fit"):
+        _seed_estimator(built, seed)
+        _check_target_type(built, y, name)
+        X = _own_copy(X, keep_sparse=_accepts_sparse(built))
+        run = functools.partial(built.fit, X, y)
+    else:
+        if "random_state" in parameter_names(built.func)[0] and built.keywords.get("random_state") is None:
+            built = functools.partial(built, random_state=seed)
+        run = functools.partial(built, _own_copy(X, keep_sparse=False), y)
+    with around_fit(), _global_seed(seed):
+        start = time.perf_counter()
+        returned = run()
+        fit_seconds = time.perf_counter() - start
+    if hasattr(built, "fit"):
+        return RankResult(_fitted_weights(built, name, n_features), fit_seconds, _fitted_info(built))
+    return RankResult(_checked_weights(returned, name, n_features), fit_seconds)
+
+
+def _own_copy(X: Any, keep_sparse: bool) -> Any:
+    if sparse.issparse(X):
+        # tocsr keeps the flavour (matrix or array) the caller uses
+        return X.tocsr(copy=True) if keep_sparse else np.ascontiguousarray(X.toarray(), dtype=np.float64)
+    return np.array(X, dtype=np.float64, order="C", copy=True)
+
+
+def _accepts_sparse(estimator: Any) -> bool:
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return False
+    return bool(estimator.__sklearn_tags__().input_tags.sparse)
+
+
+def _seed_estimator(estimator: Any, seed: int) -> None:
+    if hasattr(estimator, "get_params") and hasattr(estimator, "set_params"):
+        unset = {
+            key: seed
+            for key, value in estimator.get_params(deep=True).items()
+            if value is None and (key == "random_state" or key.endswith("__random_state"))
+        }
+        if unset:
+            estimator.set_params(**unset)
+    elif getattr(estimator, "random_state", seed) is None:
+        estimator.random_state = seed
+
+
+@contextmanager
+def _global_seed(seed: int) -> Iterator[None]:
+    ours, numpys = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global one is the point here
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(ours)
+        np.random.set_state(numpys)  # noqa: NPY002
+
+
+def _check_target_type(estimator: Any, y: np.ndarray, name: str) -> None:
+    """Stop rankers that would take class codes for quantities.
+
+    skrebate (by its default ``label_type=None``) guesses the kind of target from the number of distinct values and
+    turns to regression above ``multiclass_threshold`` of them. Codes of classes have no order, so the weights
+    would mean nothing and nobody would be told.
+    """
+    threshold = getattr(estimator, "multiclass_threshold", None)
+    n_classes = len(np.unique(y))
+    if (
+        threshold is not None
+        and getattr(estimator, "label_type", "") is None
+        and n_classes > max(threshold, 2)
+    ):
+        raise RankerError(
+            f"{name} would treat {n_classes} classes as a continuous target (more than "
+            f"multiclass_threshold={threshold}); set ranker.label_type=multiclass"
+        )
+
+
+def _fitted_weights(estimator: Any, name: str, n_features: int) -> np.ndarray:
+    for attribute in ("feature_importances_", "scores_"):
+        weights = getattr(estimator, attribute, None)
+        if weights is not None:
+            return _checked_weights(weights, name, n_features)
+    raise RankerError(f"{name} has neither feature_importances_ nor scores_ after fit")
+
+
+def _checked_weights(weights: Any, name: str, n_features: int) -> np.ndarray:
+    try:
+        weights = np.array(weights, dtype=np.float64, copy=True)
+    except (TypeError, ValueError) as error:
+        raise RankerError(f"{name} gave weights that are no numbers: {error}") from error
+    if weights.shape != (n_features,):
+        raise RankerError(f"{name} gave weights of shape {weights.shape} for {n_features} columns")
+    bad = np.flatnonzero(~np.isfinite(weights))
+    if bad.size:
+        raise RankerError(
+            f"{name} gave {bad.size} of {n_features} weights that are not finite; "
+            f"the first is {weights[bad[0]]} for column {bad[0]}"
+        )
+    return weights
+
+
+def _fitted_info(estimator: Any) -> dict[str, Any]:
+    info: dict[str, Any] = {}
+    if hasattr(estimator, "n_components_"):
+        dimension = estimator.n_components_
+        info["latent_dimension"] = None if dimension is None else int(dimension)
+    if isinstance(getattr(estimator, "timings_", None), Mapping):
+        info["phase_seconds"] = {str(phase): float(value) for phase, value in estimator.timings_.items()}
+    return info

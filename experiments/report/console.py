@@ -1,0 +1,266 @@
+"""Tables and lists on a console, or in whatever a console is piped into."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TextIO
+
+import pandas as pd
+from rich import box
+from rich.console import Console as RichConsole
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+_WIDEST = 100
+#: For consoles that cannot show the real ones.
+_PLAIN = str.maketrans({"±": "+-", "×": "x", "–": "-", "·": "-", "…": "...", "→": "->"})
+
+
+def count(number: int, noun: str) -> str:
+    """Say how many: "1 fold", "5 folds".
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    noun : str
+        Of what, in the singular.
+
+    Returns
+    -------
+    str
+    """
+    return f"{int(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def significant(mean: float, sd: float = math.nan) -> str:
+    """Write a duration or the like with about three digits, and its deviation with as many places.
+
+    Parameters
+    ----------
+    mean, sd : float
+        Not negative; NaN for none.
+
+    Returns
+    -------
+    str
+        Such as ``"12.3 ± 0.4"``; ``"–"`` without a mean, and no second part without a deviation.
+    """
+    if math.isnan(mean):
+        return "–"
+    places = 0 if mean >= 100 else 1 if mean >= 10 else 2 if mean >= 1 else 3 if mean >= 0.1 else 4
+    if 0 < sd < 0.5 * 10**-places:
+        places += 1  # rather one digit more than a deviation of 0
+    return f"{mean:.{places}f}" + ("" if math.isnan(sd) else f" ± {sd:.{places}f}")
+
+
+def _score(mean: float, sd: float = math.nan) -> str:
+    if math.isnan(mean):
+        return "–"
+    return f"{mean:.3f}" + ("" if math.isnan(sd) else f" ± {sd:.3f}")
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:g}"
+
+
+class Console:
+    """Prints the parts of a report.
+
+    Parameters
+    ----------
+    out : text file
+        On a terminal its width is used, up to 100 columns, and colours; anything else gets 100 columns of plain
+        text. Signs that its encoding lacks are written in ASCII.
+    """
+
+    def __init__(self, out: TextIO):
+        self._out = out
+        self._terminal = out.isatty()
+        columns = shutil.get_terminal_size((_WIDEST, 24)).columns if self._terminal else _WIDEST
+        self._width = max(20, min(_WIDEST, columns))
+        try:
+            "±×–│".encode(getattr(out, "encoding", None) or "utf-8")
+            self._ascii = False
+        except (UnicodeEncodeError, LookupError):
+            self._ascii = True
+
+    def study(self, part: pd.DataFrame, compared: pd.DataFrame, apart: pd.DataFrame) -> None:
+        """Print one data set under one protocol.
+
+        Parameters
+        ----------
+        part : DataFrame
+            From :func:`experiments.analysis.tables.summary`, one data set and protocol.
+        compared, apart : DataFrame
+            Its complete and incomplete lines.
+        """
+        first = part.iloc[0]
+        extent = f"{count(first['n_splits'], 'fold')} × {count(first['n_repeats'], 'repeat')}"
+        self._print(
+            self._text(f"\n{first['dataset']} · {first['protocol']}: {extent}{_size(part)}", style="bold")
+        )
+        if len(compared):
+            self._print(self._table(compared))
+            self._print(Padding(self._text(_legend(compared), style="dim"), (0, 0, 0, 1)))
+        else:
+            self._print(
+                Padding(self._text("no ranker is complete, so there is nothing to compare yet"), (0, 0, 0, 1))
+            )
+        if len(apart):
+            self._print(Padding(self._text("not complete, so not compared:", style="yellow"), (0, 0, 0, 1)))
+            for line in apart.itertuples():
+                self._item(f"{line.display_name}: {line.reason}{_so_far(line)}")
+
+    def failures(self, failed: pd.DataFrame, expected: pd.DataFrame) -> None:
+        """List what failed.
+
+        Parameters
+        ----------
+        failed : DataFrame
+            From :func:`experiments.analysis.coverage.failures`.
+        expected : DataFrame
+            From :func:`experiments.analysis.coverage.expected_of`, for the names to show.
+        """
+        if not len(failed):
+            return
+        keys = ["dataset", "protocol", "ranker"]
+        named = failed.merge(expected[[*keys, "display_name"]], on=keys, how="left")
+        total = count(failed["folds"].sum(), "fold")
+        self._print(
+            self._text(
+                f"\nfailed: {total} (run.py with the same arguments tries them again)", style="bold red"
+            )
+        )
+        for line in named.itertuples():
+            times = f"{count(line.folds, 'fold')}, first {line.first}"
+            self._item(f"{line.dataset} × {line.display_name} ({line.protocol}), {times}: {line.error}")
+
+    def written(self, files: list[Path]) -> None:
+        """Say where files are, one a line and never broken, so that they can be copied.
+
+        Parameters
+        ----------
+        files : list of Path
+            What was written.
+        """
+        if not files:
+            return
+        self._print(self._text("\nwritten:"))
+        for file in files:
+            self._write(f"  {self._plain(_from_here(file))}\n")
+
+    def _table(self, lines: pd.DataFrame) -> Table:
+        table = Table(box=box.ASCII2 if self._ascii else box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+        table.add_column("ranker", overflow="fold", min_width=12)
+        headings = ("best F1\n± sd", "at\nfeatures", "AUrF1", "fit seconds\n± sd", "latent\ndimension")
+        for heading in headings:
+            table.add_column(self._plain(heading), justify="right", vertical="top")
+        for line in lines.itertuples():
+            table.add_row(
+                *(
+                    self._text(cell)  # not str: rich would take [n_neighbors=5] for markup
+                    for cell in (
+                        line.display_name,
+                        _score(line.best_f1_micro_mean, line.best_f1_micro_sd),
+                        _number(line.best_f1_micro_at),
+                        _score(line.aurf1_micro_mean),
+                        significant(line.fit_seconds_mean, line.fit_seconds_sd),
+                        _number(line.latent_dimension),
+                    )
+                )
+            )
+        return table
+
+    def _item(self, text: str) -> None:
+        table = Table.grid(padding=(0, 1))
+        table.add_column(width=2, justify="right")
+        table.add_column(overflow="fold")
+        table.add_row(self._text("-"), self._text(text))
+        self._print(table)
+
+    def _print(self, what) -> None:
+        buffer = io.StringIO()
+        console = RichConsole(
+            file=buffer,
+            width=self._width,
+            height=25,  # without it rich takes 80 columns on some terminals, whatever the width given
+            force_terminal=self._terminal,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+        console.print(what)
+        lines = buffer.getvalue().split("\n")
+        self._write("\n".join(line.rstrip(" ") for line in lines))
+
+    def _text(self, text: str, style: str = "") -> Text:
+        return Text(self._plain(text), style=style)
+
+    def _plain(self, text: str) -> str:
+        if self._ascii:
+            return text.translate(_PLAIN).encode("ascii", "backslashreplace").decode()
+        return text.encode("utf-8", "backslashreplace").decode()  # file names may hold bytes that are no text
+
+    def _write(self, text: str) -> None:
+        try:
+            self._out.write(text)
+            self._out.flush()
+        except BrokenPipeError:
+            # The reader has seen enough (`| head`). Files are still written, and Python's own flush at the end
+            # must not fail on the same pipe.
+            if self._out is sys.stdout:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._out = io.StringIO()
+
+
+def _size(part: pd.DataFrame) -> str:
+    known = part.dropna(subset=["n_rows"])
+    if not len(known):
+        return ""
+    first = known.iloc[0]
+    return f", {count(first['n_rows'], 'row')} × {count(first['n_features'], 'feature')}"
+
+
+def _legend(lines: pd.DataFrame) -> str:
+    whole = _score(lines["f1_micro_all_mean"].iloc[0], lines["f1_micro_all_sd"].iloc[0])
+    sentences = [
+        f"F1 is averaged micro (macro is in the CSV file); with all features it is {whole}.",
+        "± is the standard deviation over folds. AUrF1: area under the curve of F1 relative to all features.",
+    ]
+    undefined = int(lines["rf1_undefined_folds"].max())
+    if undefined:
+        n_folds = lines["folds_expected"].iloc[0]
+        sentences.append(
+            f"rF1 has no value in {undefined} of {n_folds} folds, where the F1 of all features is 0; "
+            "AUrF1 is over the others."
+        )
+    wandering = lines[lines["learner_not_converged_folds"] > 0]
+    if len(wandering):
+        named = "; ".join(
+            f"{line.display_name}: {int(line.learner_not_converged_folds)} of {line.folds_ok}"
+            for line in wandering.itertuples()
+        )
+        sentences.append(f"Folds in which the learner did not converge: {named}.")
+    return " ".join(sentences)
+
+
+def _so_far(line) -> str:
+    if not line.folds_ok:
+        return ""
+    score = _score(line.best_f1_micro_mean, line.best_f1_micro_sd)
+    return f" (so far, over {count(line.folds_ok, 'fold')}: best F1 {score})"
+
+
+def _from_here(file: Path) -> str:
+    try:
+        return os.path.relpath(file) if file.resolve().is_relative_to(Path.cwd()) else str(file)
+    except (OSError, ValueError):  # another drive
+        return str(file)

@@ -1,0 +1,120 @@
+"""Folds, made from the target values, the protocol and the seed alone."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Sequence
+from itertools import islice
+
+import numpy as np
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from experiments.errors import BadInputError
+
+logger = logging.getLogger(__name__)
+
+#: How many class names a message lists before it says "and … more".
+_NAMES_SHOWN = 10
+
+
+class SplitError(BadInputError):
+    """The data set cannot be split as the protocol asks."""
+
+
+def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the folds of one repeat of a stratified cross-validation.
+
+    They are the ones ``RepeatedStratifiedKFold`` gives for that repeat. Neither the ranker nor the number of
+    repeats asked for changes them, so every ranker sees the same folds and repeats can be added later.
+
+    Parameters
+    ----------
+    y : int array of shape (n,)
+        Class of each row.
+    n_splits : int
+        Number of folds.
+    repeat : int
+        Which repeat, from 0.
+    seed : int
+        Seed of the study, 0 … 2³² − 1.
+
+    Returns
+    -------
+    list of (int64 array, int64 array)
+        Training and test rows of each fold, ascending. No test fold is empty; together the test folds hold
+        every row once.
+
+    Raises
+    ------
+    SplitError
+        If no class has ``n_splits`` rows.
+
+    Notes
+    -----
+    Source: the paper's evaluation section (ten-fold stratified cross-validation, ten times).
+    """
+    splitter = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=repeat + 1, random_state=seed)
+    start = repeat * n_splits
+    with warnings.catch_warnings():
+        # `check_classes` has said it once, with the names of the classes.
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        try:
+            return list(islice(splitter.split(np.empty(len(y)), y), start, start + n_splits))
+        except ValueError as error:
+            raise SplitError(str(error)) from error
+
+
+def check_classes(
+    y, *, n_splits: int, class_names: Sequence | None = None, dataset: str = "the data set"
+) -> list[str]:
+    """Check before the first cell that the classes are large enough for the folds.
+
+    A class with fewer rows than folds is missing from some test folds: one warning names all such classes.
+
+    Parameters
+    ----------
+    y : int array of shape (n,)
+        Class codes, 0 … c − 1.
+    n_splits : int
+        Number of folds.
+    class_names : sequence, optional
+        Name of each class code, for the messages; the codes themselves by default.
+    dataset : str
+        Name of the data set, for the messages.
+
+    Returns
+    -------
+    list of str
+        Names of the classes with fewer than ``n_splits`` rows.
+
+    Raises
+    ------
+    SplitError
+        If there are fewer than two folds or two classes, or no class has ``n_splits`` rows.
+    """
+    if n_splits < 2:
+        raise SplitError(f"protocol.n_splits must be at least 2, got {n_splits}")
+    sizes = np.bincount(np.asarray(y))
+    present = np.flatnonzero(sizes)
+    if len(present) < 2:
+        raise SplitError(f"{dataset} has {len(present)} class(es); at least two are needed")
+    small = [int(code) for code in present if sizes[code] < n_splits]
+    names = [str(code if class_names is None else class_names[code]) for code in small]
+    if len(small) == len(present):
+        raise SplitError(
+            f"{dataset} cannot be split into {n_splits} folds: its largest class has {sizes.max()} rows; "
+            f"use a protocol with at most {sizes.max()} folds (protocol.n_splits)"
+        )
+    if small:
+        sized = [f"{name} ({sizes[code]})" for code, name in zip(small, names, strict=True)]
+        shown = ", ".join(sized[:_NAMES_SHOWN])
+        if len(sized) > _NAMES_SHOWN:
+            shown += f" and {len(sized) - _NAMES_SHOWN} more"
+        logger.warning(
+            "%s: classes with fewer rows than the %d folds, so not in every test fold: %s",
+            dataset,
+            n_splits,
+            shown,
+        )
+    return names

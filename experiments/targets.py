@@ -1,0 +1,105 @@
+"""``_target_`` of a YAML file: the object it names and the parameters that object takes."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from experiments.errors import ConfigError, near_names
+
+#: Keys of a block with ``_target_`` that are not parameters of the target.
+RESERVED = ("_target_", "_partial_", "display_name")
+
+
+def locate(target: str) -> Any:
+    """Import what a dotted name stands for.
+
+    Parameters
+    ----------
+    target : str
+        Such as ``"sklearn.ensemble.RandomForestClassifier"``.
+
+    Returns
+    -------
+    object
+        The class or function.
+
+    Raises
+    ------
+    ConfigError
+        When it cannot be imported, with the reason and near names of the module that could be.
+    """
+    parts = target.split(".") if isinstance(target, str) else []
+    if len(parts) < 2 or not all(part.isidentifier() for part in parts):
+        raise ConfigError(f"_target_={target!r} is no dotted name such as package.module.Class")
+    for cut in range(len(parts) - 1, 0, -1):
+        module_name = ".".join(parts[:cut])
+        try:
+            found: Any = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            # Only the module's own absence means "try the shorter name"; a module that is there and lacks one
+            # of *its* imports must say so.
+            if error.name is not None and (module_name + ".").startswith(error.name + "."):
+                continue
+            raise ConfigError(f"_target_={target}: importing {module_name} fails: {error}") from error
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise ConfigError(f"_target_={target}: importing {module_name} fails: {reason}") from error
+        for part in parts[cut:]:
+            if not hasattr(found, part):
+                near = near_names(part, [name for name in dir(found) if not name.startswith("_")])
+                hint = f"; did you mean {' or '.join(near)}?" if near else ""
+                raise ConfigError(f"_target_={target}: {module_name} has no {part!r}{hint}")
+            found = getattr(found, part)
+        if not callable(found):
+            raise ConfigError(f"_target_={target} is a {type(found).__name__}, neither class nor function")
+        return found
+    raise ConfigError(
+        f"_target_={target}: no module named {parts[0]!r} is installed or in the current directory"
+    )
+
+
+def is_score_function(obj: Callable[..., Any], partial: bool | None) -> bool:
+    """Whether a target gives scores when called with ``(X, y)``, rather than an estimator to fit.
+
+    Parameters
+    ----------
+    obj : callable
+        What the target names.
+    partial : bool or None
+        The block's ``_partial_``; ``None`` when it is not stated.
+
+    Returns
+    -------
+    bool
+        ``partial`` if stated; else true for everything but classes.
+    """
+    return not inspect.isclass(obj) if partial is None else bool(partial)
+
+
+def parameter_names(obj: Callable[..., Any], leave_out: int = 0) -> tuple[list[str], bool]:
+    """List the keyword parameters a class or function takes.
+
+    Parameters
+    ----------
+    obj : callable
+        A class (its ``__init__`` counts) or function.
+    leave_out : int
+        How many leading parameters are data and not settings: 2 for score functions ``f(X, y)``.
+
+    Returns
+    -------
+    names : list of str
+        In the order of the signature.
+    any_name : bool
+        Whether it takes ``**kwargs``, so that every name is valid.
+    """
+    try:
+        parameters = list(inspect.signature(obj).parameters.values())
+    except (TypeError, ValueError):  # some C functions have no signature: nothing can be checked
+        return [], True
+    any_name = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    named = [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+    return named[leave_out:], any_name

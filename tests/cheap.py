@@ -1,0 +1,196 @@
+"""Rankers, learners and data that cost nothing or misbehave on purpose; importable by worker processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import GaussianNB
+from threadpoolctl import threadpool_info
+
+from experiments.datasets.raw import RawData, numbered_names
+
+MODULE = __name__
+
+
+# --- data ---
+
+
+def blobs(n_rows=60, n_features=6, n_classes=3, seed=0, shift=1.0, as_csr=False):
+    """Normal noise; the first columns carry the class."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n_rows) % n_classes
+    X = rng.normal(size=(n_rows, n_features))
+    X[:, 0] += shift * labels
+    X[:, n_features // 2] -= shift * labels
+    if as_csr:
+        X = sparse.csr_matrix(np.where(np.abs(X) > 1, X, 0.0))
+    return RawData(X, labels, numbered_names(n_features))
+
+
+def config(results, ranker=None, *, ranker_key="a", dataset=None, dataset_key="blobs", **protocol):
+    """A resolved configuration with a cheap ranker and learner."""
+    return {
+        "dataset": {
+            "name": dataset_key,
+            "task": "multiclass",
+            "source": {"_target_": f"{MODULE}.blobs", **(dataset or {})},
+            "expected": {},
+        },
+        "ranker": ranker or function("between"),
+        "protocol": {
+            "name": "tiny",
+            "n_splits": 3,
+            "n_repeats": 1,
+            "grid_points": 4,
+            "learner": {"_target_": "sklearn.naive_bayes.GaussianNB"},
+            **protocol,
+        },
+        "paths": {"results": str(results), "local_data": str(results)},
+        "launcher": {"n_workers": 1},
+        "seed": 0,
+        "dataset_key": dataset_key,
+        "ranker_key": ranker_key,
+    }
+
+
+def function(name, **settings):
+    return {"_target_": f"{MODULE}.{name}", "_partial_": True, "display_name": name, **settings}
+
+
+# --- rankers ---
+
+
+def between(X, y, power=1.0):
+    """Spread of the class means, over the spread within."""
+    means = np.array([X[y == code].mean(axis=0) for code in np.unique(y)])
+    return (means.std(axis=0) / (X.std(axis=0) + 1e-12)) ** power
+
+
+def level(X, y, value=0.0):
+    """All columns alike."""
+    return np.full(X.shape[1], value)
+
+
+def stored(X, y, path=None):
+    """Weights made beforehand."""
+    return np.load(path)
+
+
+def chance(X, y, random_state=None):
+    """Random, from the seed it is given and from numpy's global generator."""
+    return np.random.default_rng(random_state).random(X.shape[1]) + np.random.rand(X.shape[1])  # noqa: NPY002
+
+
+def logged(X, y, log=None, seconds=0.0):
+    """As ``between``; leaves a line per call."""
+    time.sleep(seconds)
+    with open(log, "a", encoding="utf-8") as file:
+        file.write(f"{X.shape[0]}\n")
+    return between(X, y)
+
+
+def broken(X, y, message="boom"):
+    raise ValueError(message)
+
+
+def broken_at(X, y, flag=None):
+    """Fail on every second call, as long as the flag file is there."""
+    path = Path(flag)
+    if path.exists():
+        n_calls = int(path.read_text() or 0)
+        path.write_text(str(n_calls + 1))
+        if n_calls % 2:
+            raise ArithmeticError("every second time")
+    return between(X, y)
+
+
+def quitting(X, y):
+    sys.exit(3)
+
+
+def nan(X, y):
+    return np.full(X.shape[1], np.nan)
+
+
+def vandal(X, y):
+    """Write over what it was given."""
+    weights = between(X, y)
+    X[...] = 0.0
+    y[...] = 0
+    return weights
+
+
+def noisy(X, y):
+    import logging
+    import warnings
+
+    warnings.warn("something odd\nsecond line", RuntimeWarning, stacklevel=1)
+    logging.getLogger("somewhere").warning("lowered k to %d", 3)
+    return between(X, y)
+
+
+def deadly(X, y, flag=None):
+    """Kill the process it runs in; once only, when there is a flag file to remove."""
+    if flag is None:
+        os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        os.unlink(flag)
+    except FileNotFoundError:
+        return between(X, y)
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+def threads(X, y):
+    """The number of threads of the most threaded library."""
+    return np.full(X.shape[1], max(pool["num_threads"] for pool in threadpool_info()), dtype=float)
+
+
+# --- learners ---
+
+
+class Logged(GaussianNB):
+    """Leaves a line with the number of columns per fit."""
+
+    def __init__(self, log=None):
+        super().__init__()
+        self.log = log
+
+    def fit(self, X, y):
+        with open(self.log, "a", encoding="utf-8") as file:
+            file.write(f"{X.shape[1]}\n")
+        return super().fit(X, y)
+
+
+class Wrong(ClassifierMixin, BaseEstimator):
+    """Always predicts another class than the right one would be likely to be; right with few columns."""
+
+    def __init__(self, right_below=0):
+        self.right_below = right_below
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(X.shape[0], 0 if X.shape[1] < self.right_below else self.classes_.max() + 0)
+
+
+class Refusing(GaussianNB):
+    """Does not take more than so many columns."""
+
+    def __init__(self, most=2):
+        super().__init__()
+        self.most = most
+
+    def fit(self, X, y):
+        if X.shape[1] > self.most:
+            raise RuntimeError(f"{X.shape[1]} columns are too many")
+        return super().fit(X, y)

@@ -1,0 +1,40 @@
+"""What a person would have seen of a study, and its rows as text."""
+
+import io
+
+import numpy as np
+
+from experiments.progress import PlainProgress
+from experiments.schema import ROW_SCHEMA, VOLATILE_COLUMNS
+
+LASTING = [name for name in ROW_SCHEMA.names if name not in VOLATILE_COLUMNS]
+
+
+class Listening(PlainProgress):
+    """Remembers what a person would have seen."""
+
+    def __init__(self):
+        super().__init__(io.StringIO())
+
+    @property
+    def text(self):
+        return self._stream.getvalue()
+
+    @property
+    def lines(self):
+        return self.text.splitlines()
+
+
+def text_of(frame):
+    """The lasting columns of rows as text, exact to the bit, in a fixed order."""
+    rows = []
+    for row in frame[LASTING].to_dict("records"):
+        rows.append(
+            repr(
+                {
+                    key: value.tolist() if isinstance(value, np.ndarray) else value
+                    for key, value in row.items()
+                }
+            )
+        )
+    return sorted(rows)

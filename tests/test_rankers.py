@@ -1,0 +1,321 @@
+"""Rankers: every YAML file, and anything else with a fit, becomes weights."""
+
+import random
+import time
+
+import numpy as np
+import pytest
+import yaml
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from experiments.config import PROJECT_ROOT
+from experiments.config_help import names
+from experiments.rankers import ConfigError, RankerError, build, rank
+
+CONF = PROJECT_ROOT / "conf" / "ranker"
+RANKERS = names(CONF.parent, "ranker")
+
+
+def stated(name):
+    return yaml.safe_load((CONF / f"{name}.yaml").read_text())
+
+
+def table(n=60, n_classes=3):
+    """Column 0 tells the classes apart, column 2 is constant, column 4 has few values; the others are noise."""
+    rng = np.random.default_rng(5)
+    y = np.arange(n) % n_classes
+    X = rng.normal(size=(n, 6))
+    X[:, 0] = y + 0.1 * rng.normal(size=n)
+    X[:, 2] = 3.0
+    X[:, 4] = rng.integers(0, 3, size=n)
+    return X, y
+
+
+# --- rankers of this module, configured by their dotted names
+
+
+class Spread:
+    def __init__(self, power=1, helper=None):
+        self.power = power
+        self.helper = helper
+
+    def fit(self, X, y):
+        self.seen = X
+        self.feature_importances_ = np.ptp(X, axis=0) ** self.power
+        return self
+
+
+class Answers(Spread):
+    """Gives back what it was configured with."""
+
+    def __init__(self, answer=None):
+        self.answer = answer
+
+    def fit(self, X, y):
+        self.feature_importances_ = np.array(self.answer)
+
+
+class Silent(Spread):
+    def fit(self, X, y):
+        return self
+
+
+class Destroys(Spread):
+    def fit(self, X, y):
+        super().fit(X, y)
+        X[...] = 0
+        y[...] = 0
+
+
+class SlowAround(Spread):
+    """Slow everywhere but in ``fit``."""
+
+    def __init__(self, fit_takes=0.0):
+        time.sleep(0.2)
+        self.fit_takes = fit_takes
+
+    def fit(self, X, y):
+        time.sleep(self.fit_takes)
+
+    @property
+    def feature_importances_(self):
+        time.sleep(0.2)
+        return np.ones(6)
+
+
+class Draws(Spread):
+    def fit(self, X, y):
+        self.feature_importances_ = np.random.random(X.shape[1]) + random.random()  # noqa: NPY002
+
+
+class Seeded(Spread):
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.feature_importances_ = np.full(X.shape[1], float(self.random_state))
+
+
+class SeededEstimator(BaseEstimator):
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.feature_importances_ = np.full(X.shape[1], float(self.random_state))
+        return self
+
+
+class Refuses(Spread):
+    def __init__(self, value):
+        raise ValueError(f"bad value {value}")
+
+
+def means(X, y, shift=0.0, random_state=None):
+    assert isinstance(X, np.ndarray)
+    return X.mean(axis=0) + shift + (random_state or 0)
+
+
+not_a_ranker = dict
+
+
+def own(name, **settings):
+    return {"_target_": f"{__name__}.{name}", **settings}
+
+
+# --- every YAML file
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_ranker_meets_the_contract(name):
+    X, y = table()
+    before = X.copy(), y.copy()
+    result = rank(stated(name), X, y, seed=3)
+    assert result.weights.shape == (6,) and result.weights.dtype == np.float64
+    assert np.isfinite(result.weights).all()
+    assert result.fit_seconds > 0
+    if (
+        name != "skrebate_multisurf_star"
+    ):  # its far pairs cancel what a single column tells; made for interactions
+        assert np.argmax(np.delete(result.weights, 2)) == 0, (
+            "the column that tells the classes apart comes first"
+        )
+    assert np.array_equal(X, before[0]) and np.array_equal(y, before[1])
+    again = rank(stated(name), X, y, seed=3)
+    assert np.array_equal(again.weights, result.weights), "one seed, one result"
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_ranker_gives_sparse_rows_the_weights_of_dense_ones(name):
+    X, y = table()
+    X[:, [1, 3, 5]] *= np.random.default_rng(0).random((60, 3)) < 0.2
+    X[:, 2] = 0
+    dense = rank(stated(name), X, y, seed=3).weights
+    thin = rank(stated(name), sparse.csr_matrix(X), y, seed=3).weights
+    np.testing.assert_allclose(thin, dense, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_ranker_bears_a_fold_that_lacks_a_class_and_has_another_once(name):
+    X, y = table(40, 4)
+    y[y == 1] = 2
+    y[0] = 1
+    keep = y != 0
+    result = rank(stated(name), X[keep], y[keep], seed=0)
+    assert np.isfinite(result.weights).all()
+
+
+@pytest.mark.parametrize("name", ["reliefe", "relieff"])
+def test_our_rankers_tell_more_than_weights(name):
+    X, y = table(120)
+    info = rank(stated(name), X, y, seed=0).info
+    assert set(info["phase_seconds"]) and all(value >= 0 for value in info["phase_seconds"].values())
+    if name == "reliefe":
+        assert info["latent_dimension"] is None or info["latent_dimension"] >= 2
+
+
+@pytest.mark.parametrize("name", [name for name in RANKERS if name.startswith("skrebate")])
+def test_skrebate_does_not_take_many_classes_for_quantities(name):
+    X, y = table(66, 11)
+    with pytest.raises(RankerError, match=r"11 classes as a continuous target.*label_type=multiclass"):
+        rank(stated(name), X, y, seed=0)
+    weights = rank({**stated(name), "label_type": "multiclass"}, X, y, seed=0).weights
+    assert np.isfinite(weights).all()
+    assert np.isfinite(rank(stated(name), *table(60, 10), seed=0).weights).all()
+
+
+# --- anything with a fit
+
+
+def test_estimators_without_an_adapter():
+    X, y = table()
+    assert rank(own("Spread", power=2), X, y, 0).weights == pytest.approx(np.ptp(X, axis=0) ** 2)
+    X = np.delete(X, 2, axis=1)
+    selector = {"_target_": "sklearn.feature_selection.SelectKBest", "k": 2}
+    assert np.argmax(rank(selector, X, y, 0).weights) == 0
+    trees = {"_target_": "sklearn.tree.DecisionTreeClassifier"}
+    assert np.argmax(rank(trees, X, y, 0).weights) == 0
+
+
+def test_functions():
+    X, y = table()
+    expected = X.mean(axis=0) + 2.0 + 7
+    for block in (own("means", _partial_=True, shift=2.0), own("means", shift=2.0)):
+        for matrix in (X, sparse.csr_matrix(X)):
+            assert rank(block, matrix, y, seed=7).weights == pytest.approx(expected)
+    assert rank(own("means", random_state=1), X, y, seed=7).weights == pytest.approx(X.mean(axis=0) + 1)
+
+
+def test_parameters_that_are_objects():
+    built = build(own("Spread", helper={"_target_": f"{__name__}.Spread", "power": 4}))
+    assert isinstance(built.helper, Spread) and built.helper.power == 4
+    with pytest.raises(ConfigError, match="did you mean power"):
+        build(own("Spread", helper={"_target_": f"{__name__}.Spread", "powr": 4}))
+
+
+def test_densified_when_the_tags_do_not_say_sparse():
+    X, y = table()
+    seen = []
+
+    class Recorder(Spread):
+        def fit(self, X, y):
+            seen.append(X)
+            return super().fit(X, y)
+
+    globals()["Recorder"] = Recorder
+    rank(own("Recorder"), sparse.csc_matrix(X), y, 0)
+    assert isinstance(seen[0], np.ndarray) and seen[0].flags.c_contiguous and seen[0].dtype == np.float64
+    rank(own("Recorder"), X.astype(np.float32, order="F"), y, 0)
+    assert seen[1].flags.c_contiguous and seen[1].dtype == np.float64
+
+
+def test_a_ranker_cannot_change_what_the_learner_sees():
+    X, y = table()
+    for matrix in (X, np.ascontiguousarray(X)):
+        kept = matrix.copy(), y.copy()
+        rank(own("Destroys"), matrix, y, 0)
+        assert np.array_equal(matrix, kept[0]) and np.array_equal(y, kept[1])
+
+
+def test_clock_wraps_fit_alone():
+    X, y = table()
+    assert rank(own("SlowAround"), X, y, 0).fit_seconds < 0.1
+    assert 0.1 <= rank(own("SlowAround", fit_takes=0.1), X, y, 0).fit_seconds < 0.2
+
+
+def test_something_can_be_put_around_fit():
+    X, y = table()
+    events = []
+
+    class Around:
+        def __enter__(self):
+            events.append("in")
+
+        def __exit__(self, *exception):
+            events.append("out")
+
+    rank(own("Spread"), X, y, 0, around_fit=Around)
+    assert events == ["in", "out"]
+
+
+def test_seed_reaches_what_is_random_and_nothing_else():
+    X, y = table()
+    for name in ("Seeded", "SeededEstimator"):
+        assert rank(own(name), X, y, seed=11).weights[0] == 11
+        assert rank(own(name, random_state=2), X, y, seed=11).weights[0] == 2
+    random.seed(1)
+    np.random.seed(1)  # noqa: NPY002
+    expected = random.random(), np.random.random()  # noqa: NPY002
+    random.seed(1)
+    np.random.seed(1)  # noqa: NPY002
+    first = rank(own("Draws"), X, y, seed=4).weights
+    assert (random.random(), np.random.random()) == expected, "the caller's generators go on undisturbed"  # noqa: NPY002
+    # The generators are elsewhere by now, which must not matter.
+    assert np.array_equal(first, rank(own("Draws"), X, y, seed=4).weights)
+    assert not np.array_equal(first, rank(own("Draws"), X, y, seed=5).weights)
+
+
+# --- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ([1.0, float("nan"), 2.0, 3.0, float("inf"), 0.0], "2 of 6 weights .* first is nan for column 1"),
+        ([1.0, 2.0], r"shape \(2,\) for 6 columns"),
+        ([[1.0] * 6], r"shape \(1, 6\)"),
+        (["a"] * 6, "no numbers"),
+    ],
+)
+def test_weights_that_are_none(answer, says):
+    X, y = table()
+    with pytest.raises(RankerError, match=says):
+        rank(own("Answers", answer=answer, display_name="Answers"), X, y, 0)
+
+
+def test_no_weights_at_all():
+    with pytest.raises(RankerError, match="neither feature_importances_ nor scores_"):
+        rank(own("Silent"), *table(), 0)
+
+
+def test_errors_of_a_fit_come_through_unchanged():
+    with pytest.raises(ValueError, match="n_estimators"):
+        rank({**stated("random_forest"), "n_estimators": -1}, *table(), 0)
+
+
+@pytest.mark.parametrize(
+    ("block", "says"),
+    [
+        ({"_target_": "reliefe.ReliefF", "n_neigbors": 5}, "'n_neigbors'; did you mean n_neighbors"),
+        ({**stated("mutual_information"), "n_neighbor": 5}, "'n_neighbor'; did you mean n_neighbors"),
+        ({**stated("mutual_information"), "X": 5}, "unknown parameter"),
+        (own("Spraed"), "did you mean Spread"),
+        (own("Refuses", value=3), "cannot be made: ValueError: bad value 3"),
+        (own("not_a_ranker"), r"no fit\(X, y\)"),
+        ({"display_name": "x"}, "no _target_"),
+        ({"_target_": "sklearn"}, "dotted name"),
+    ],
+)
+def test_wrong_configuration(block, says):
+    with pytest.raises(ConfigError, match=says):
+        build(block)

@@ -1,0 +1,81 @@
+"""What a person sees while a study runs and at its end."""
+
+import io
+
+import cheap
+import numpy as np
+from listening import Listening
+
+from experiments import runner
+from experiments.cells import cells_of
+from experiments.progress import BarProgress, Forecast, PlainProgress, in_words, progress_for
+from experiments.runner import run_study
+
+
+def test_warnings_are_summed_up_in_one_line(tmp_path, caplog, recwarn):
+    words = Listening()
+    result = run_study([cheap.config(tmp_path / "results", cheap.function("noisy"))], progress=words)
+    assert result.warnings == {("RuntimeWarning", "something odd"): 3, ("somewhere", "lowered k to 3"): 3}
+    (line,) = [line for line in words.lines if "something odd" in line]
+    assert line.startswith("6 warnings while cells ran: 3 × ")
+    assert not caplog.records and not recwarn.list
+
+
+def test_undefined_rf1_is_counted_and_named(tmp_path):
+    learner = {"_target_": "cheap.Wrong", "right_below": 3}
+    config = cheap.config(tmp_path / "results", learner=learner, n_splits=6, dataset={"n_rows": 63})
+    words = Listening()
+    frame = run_study([config], progress=words).frame
+    assert frame["f1_micro_all"].min() > 0 and "undefined" not in words.text
+    frame = frame.assign(aurf1_micro=[np.nan, *frame["aurf1_micro"][1:]])
+    lines = runner._closing_words(runner.StudyResult(frame))
+    assert lines == ["rF1 is undefined in 1 folds, where the F1 of all features is 0: blobs"]
+
+
+def test_plain_lines_say_how_far_it_is():
+    words = Listening()
+    cells = cells_of(cheap.config("x", n_repeats=3), checksum="0" * 64, task="multiclass")
+    words.start(cells, 1, list)
+    for cell in cells:
+        words.done(cell, 100.0)
+    words.stop()
+    assert words.lines == [
+        "1/3 blobs × a, repeat 0 (100.0 s); about 3 min left",
+        "3/3 blobs × a, repeat 2 (100.0 s)",
+    ]  # the second came within the same second as the first
+
+
+def test_the_bar_shows_cells_at_work_and_stays_out_of_the_way_of_messages():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    bar = progress_for(terminal)
+    assert isinstance(bar, BarProgress) and isinstance(progress_for(io.StringIO()), PlainProgress)
+    bar.note("2 of 2 cells missing")
+    cells = cells_of(cheap.config("x", n_repeats=2), checksum="0" * 64, task="multiclass")
+    bar.start(cells, 1, lambda: ["blobs × a, repeat 1"])
+    bar.done(cells[0], 7.0)
+    bar._bar.refresh()
+    bar.note("[a message]")
+    bar.stop()
+    bar.stop()
+    shown = terminal.getvalue()
+    for words in ("2 of 2 cells missing", "1/2", "blobs × a, repeat 1", "about 7 s left", "[a message]"):
+        assert words in shown, words
+
+
+def test_time_left_is_learnt_per_ranker():
+    configs = [
+        cheap.config("x", cheap.function(name), ranker_key=name, n_repeats=3) for name in ("level", "between")
+    ]
+    slow, fast = (cells_of(config, checksum="0" * 64, task="multiclass") for config in configs)
+    forecast = Forecast([*slow, *fast], n_workers=2)
+    assert forecast.seconds_left() is None and in_words(None) == "time left unknown"
+    forecast.done(slow[0], 10.0)
+    assert forecast.seconds_left() == (2 * 10 + 3 * 10) / 2
+    forecast.done(fast[0], 1.0)
+    assert forecast.seconds_left() == (2 * 10 + 2 * 1) / 2
+    assert in_words(11) == "about 11 s left" and in_words(600) == "about 10 min left"
+    assert in_words(9000) == "about 2.5 h left"
