@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -12,7 +15,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from experiments.cells import Cell
 from experiments.datasets import Dataset
 from experiments.measure import first_line
-from experiments.work import Desk, Outcome, work
+from experiments.work import Desk, Outcome, begin_worker, work
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +53,7 @@ def launch(
     """
     if n_workers == 1:
         for cell in cells:
-            yield work(cell, *_arrays(data[cell.checksum]), results, desk.path, os.getpid())
+            yield work(cell, *_arrays(data[cell.checksum]), results, desk.path)
         return
     waiting = {cell.key: cell for cell in cells}
     once_more: list[Cell] = []
@@ -94,17 +97,38 @@ def _arrays(data: Dataset):
 def _pool(
     cells: Sequence[Cell], data: Mapping[str, Dataset], results: str, n_workers: int, desk: Desk
 ) -> Iterator[Outcome]:
-    tasks = (
-        delayed(work)(cell, *_arrays(data[cell.checksum]), results, desk.path, os.getpid()) for cell in cells
-    )
-    with parallel_config(backend="loky", inner_max_num_threads=1):
+    tasks = (delayed(work)(cell, *_arrays(data[cell.checksum]), results, desk.path) for cell in cells)
+    with parallel_config(
+        backend="loky", inner_max_num_threads=1, initializer=begin_worker, initargs=(os.getpid(),)
+    ):
         pool = Parallel(
             n_jobs=n_workers,
             return_as="generator_unordered",
             max_nbytes=_MAP_FROM,
             mmap_mode="r",
         )
-        yield from pool(tasks)
+        with _ctrl_c_kept_from_children():
+            outcomes = pool(tasks)  # this starts the workers
+        yield from outcomes
+
+
+@contextmanager
+def _ctrl_c_kept_from_children() -> Iterator[None]:
+    """Let processes started in the block ignore Ctrl-C from their first moment.
+
+    The terminal sends it to all of them, and each would print a traceback while it is still importing. A Ctrl-C
+    that comes within the block reaches this process when the block ends.
+    """
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def end_workers() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -111,7 +112,7 @@ def _at_desk(desk: str, cell: Cell):
             pass
 
 
-def work(cell: Cell, X, y, results: str, desk: str, owner: int) -> Outcome:
+def work(cell: Cell, X, y, results: str, desk: str) -> Outcome:
     """Run one cell, unless it is done already, and write its file.
 
     Parameters
@@ -124,15 +125,12 @@ def work(cell: Cell, X, y, results: str, desk: str, owner: int) -> Outcome:
         The results folder.
     desk : str
         Folder for the note (:class:`Desk`).
-    owner : int
-        Process number of the runner.
 
     Returns
     -------
     Outcome
         Never raises for anything a ranker, a learner or the disk does.
     """
-    _end_with(owner)
     start = time.perf_counter()
     store = Store(results)
     outcome = Outcome(cell, "ran", set_aside=store.set_aside)
@@ -169,18 +167,20 @@ def _evaluate(cell: Cell, X, y, store: Store, before: pa.Table | None, outcome: 
     outcome.failures = [(row["fold"], row["error"]) for row in failed if row["status"] != "ok"]
 
 
-_watching = False
+def begin_worker(owner: int) -> None:
+    """Make a new worker process end soon after a runner that was killed.
 
+    Otherwise it would go on with its cell, for hours perhaps and for no one. Nothing is lost: a cell's file is
+    written whole or not at all.
 
-def _end_with(owner: int) -> None:
-    """See to it that this worker ends soon after a runner that was killed, not hours later with its cell.
-
-    Nothing is lost: a cell's file is written whole or not at all.
+    Parameters
+    ----------
+    owner : int
+        Process number of the runner, the parent of this process.
     """
-    global _watching
-    if _watching or os.getpid() == owner or os.getppid() != owner:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the runner, which ends its workers
+    if os.name != "posix":  # elsewhere a process keeps the number of a parent that is no more
         return
-    _watching = True
 
     def watch():
         while os.getppid() == owner:

@@ -6,7 +6,7 @@ import pytest
 from made_up import config, failed, frame, repeats, row
 from scipy import stats
 
-from experiments.analysis.coverage import coverage, expected_of, failures, study_rows
+from experiments.analysis.coverage import SameNameError, coverage, expected_of, failures, study_rows
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.tables import complete, incomplete, publishable, summary
 
@@ -92,7 +92,7 @@ def test_without_a_study_the_fullest_ranker_of_a_data_set_is_what_is_expected():
 
 
 def test_two_cells_under_one_name_are_not_mixed():
-    with pytest.raises(ValueError, match=r"two different cells are called d × a \(p\)"):
+    with pytest.raises(SameNameError, match=r"two different cells are called d × a \(p\)"):
         summary(frame(repeats("a"), repeats("a")))
 
 

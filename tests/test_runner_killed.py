@@ -28,6 +28,8 @@ def start(results, log, *, n_repeats=N_REPEATS, seconds=0.05, n_workers=2):
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(PROJECT_ROOT), str(PROJECT_ROOT / "tests")]),
+        # What a killed runner cannot clean up goes with the test's own folder.
+        "TMPDIR": str(log.parent),
     }
     arguments = [str(each) for each in (results, log, n_repeats, seconds, n_workers)]
     return subprocess.Popen(

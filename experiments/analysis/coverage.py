@@ -11,11 +11,17 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.errors import BadInputError
+
 #: What one line of a table stands for.
 PAIR = ["dataset", "protocol", "ranker"]
 
 _MESSAGE_LENGTH = 200
 _KINDS_TOLD = 3
+
+
+class SameNameError(BadInputError, ValueError):
+    """Two different cells bear the same names, so that their rows cannot be told apart."""
 
 
 def expected_of(configs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -93,7 +99,7 @@ def study_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.
 
     Raises
     ------
-    ValueError
+    SameNameError
         If a fold is there twice: two different cells under the same names.
     """
     expected = expected_from_rows(frame) if expected is None else expected
@@ -103,8 +109,9 @@ def study_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.
     twice = rows.duplicated([*PAIR, "repeat", "fold"])
     if twice.any():
         first = rows.loc[twice, PAIR].iloc[0]
-        raise ValueError(
-            f"two different cells are called {first['dataset']} × {first['ranker']} ({first['protocol']})"
+        raise SameNameError(
+            f"two different cells are called {first['dataset']} × {first['ranker']} ({first['protocol']})\n"
+            "give one of the two rankers a file of its own in conf/ranker; the rows of both are kept"
         )
     rows = rows.sort_values(["_order", "repeat", "fold"], ignore_index=True)
     return rows.drop(columns=["_order", "n_splits", "n_repeats"])

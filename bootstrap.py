@@ -1,0 +1,264 @@
+"""Set up and start: ``python3 bootstrap.py demo`` or ``python3 bootstrap.py test``, on a machine with Python only.
+
+Makes ``.venv`` beside this file, installs the project with everything the study and the tests need (versions from
+``constraints.txt``), then starts what was asked for. The second time there is nothing to install. Uses the standard
+library alone, and syntax that old Pythons read, so that they can say what they lack.
+"""
+
+import contextlib
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+NEEDED = (3, 11)
+ROOT = os.path.dirname(os.path.abspath(__file__))
+VENV = os.path.join(ROOT, ".venv")
+#: Says that the environment was made here, and what is installed in it; written last, so an environment without it,
+#: or with anything else in it, was not finished.
+STAMP = os.path.join(VENV, "bootstrap-stamp.txt")
+BEGUN = "begun"
+
+USAGE = """\
+usage: python3 bootstrap.py demo [key=value ...]   rank a bundled data set with three rankers: table and figure
+       python3 bootstrap.py test [pytest options]  run the tests
+       python3 bootstrap.py setup                  make the environment (.venv) and stop
+
+All three make the environment first when it is missing or out of date."""
+
+DEMO = [
+    "dataset=digits",
+    "ranker=reliefe_absmean_adaptive,relieff,mutual_information",
+    "protocol=quick",
+]
+#: Two processes, a file of tests each: most of the time goes into compiling, which every process does for itself.
+TEST = ["-n", "2", "--dist", "loadfile"]
+
+
+class SetupError(Exception):
+    """The environment cannot be made; the message says what to do."""
+
+
+def main(argv):
+    """Set up, then hand over to what was asked for; returns the exit code."""
+    if sys.version_info < NEEDED:
+        return say(
+            f"Python {NEEDED[0]}.{NEEDED[1]} or newer is needed; this is {version()} ({sys.executable})", 2
+        )
+    action, extra = (argv[0] if argv else ""), argv[1:]
+    if action in ("-h", "--help", "help", ""):
+        print(USAGE)
+        return 0 if action else 2
+    if action not in ("demo", "test", "setup"):
+        return say(f"unknown: {action}\n{USAGE}", 2)
+    try:
+        with one_at_a_time():
+            set_up()
+    except SetupError as error:
+        return say(str(error), 3)
+    except KeyboardInterrupt:
+        return say("stopped; the same command starts the environment afresh", 130)
+    if action == "demo":
+        given = {argument.partition("=")[0] for argument in extra}
+        chosen = [argument for argument in DEMO if argument.partition("=")[0] not in given]
+        return hand_over(["run.py", *chosen, *extra], os.getcwd())
+    if action == "test":
+        # pytest takes the last of equal options, so the user's come last.
+        return hand_over(["-m", "pytest", *TEST, *extra], ROOT)
+    print(f"the environment is ready: {python_of(VENV)}")
+    return 0
+
+
+def set_up():
+    """Make the environment, or bring it up to date, or find it good."""
+    wanted = fingerprint()
+    stamp = read(STAMP)
+    if stamp == wanted and is_whole():
+        return
+    ours = stamp is not None
+    if os.path.lexists(VENV) and not ours:
+        put_away()
+    # Finished once and of this place and Python: newer requirements go on top. Anything else starts afresh.
+    if not (ours and stamp.startswith(place()) and is_whole()):
+        if ours:
+            say("the environment in .venv is unfinished or damaged; making it again")
+            try:
+                shutil.rmtree(VENV)
+            except OSError as error:
+                raise SetupError(f"{VENV} cannot be removed: {error.strerror}; remove it by hand") from error
+        make_environment()
+    write(STAMP, BEGUN)
+    install()
+    write(STAMP, wanted)
+
+
+def make_environment():
+    """Make an empty environment with pip in it."""
+    say(f"making the environment {VENV}")
+    try:
+        os.makedirs(VENV, exist_ok=True)
+        write(STAMP, BEGUN)
+    except OSError as error:
+        raise SetupError(f"{ROOT} cannot be written to: {error.strerror}") from error
+    # Started from inside the very environment, this Python may be gone by now.
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    code = subprocess.call([base, "-m", "venv", VENV])
+    if code or subprocess.call([python_of(VENV), "-m", "pip", "--version"], stdout=subprocess.DEVNULL):
+        raise SetupError(
+            f"no environment could be made with {base} (its own words are above).\n"
+            f"On Debian and Ubuntu its parts are a package of their own: apt install python{short_version()}-venv"
+        )
+
+
+def install():
+    """Install the project with its extras, in the versions of constraints.txt."""
+    say("installing packages; this takes some minutes the first time")
+    command = [python_of(VENV), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    command += ["-c", "constraints.txt", "-e", ".[study,dev]"]
+    if subprocess.call(command, cwd=ROOT):
+        raise SetupError(
+            "installing failed; pip's own words are above. Without a network connection nothing can be fetched;\n"
+            f"constraints.txt is for Python 3.11 to 3.13, this is {version()}. The same command tries again."
+        )
+
+
+def put_away():
+    """Move an environment that was not made here out of the way; it may be dear to someone."""
+    if os.path.isdir(VENV) and not os.listdir(VENV):
+        return
+    for number in range(1, 1000):
+        aside = f"{VENV}-old-{number}"
+        if not os.path.lexists(aside):
+            break
+    try:
+        os.rename(VENV, aside)
+    except OSError as error:
+        raise SetupError(f"{VENV} was not made here and cannot be moved away: {error.strerror}") from error
+    say(f"{VENV} was not made by this program; it is {os.path.basename(aside)} now")
+
+
+#: Run by the environment's own Python: every file that its packages brought is still there, and pip with them.
+CHECK = """
+import csv, os, sys, sysconfig
+from importlib import metadata
+names = set()
+for distribution in metadata.distributions():
+    record = distribution.read_text("RECORD")
+    assert record is not None, distribution
+    names.add((distribution.metadata["Name"] or "").lower())
+    for name, *_ in csv.reader(record.splitlines()):
+        assert name.endswith(".pyc") or os.path.exists(distribution.locate_file(name)), name
+assert {"pip", "reliefe-bench"} <= names, names
+assert sys.prefix != sys.base_prefix
+"""
+
+
+def is_whole():
+    """Tell whether the environment's Python starts and its packages have all their files."""
+    try:
+        done = subprocess.run(
+            [python_of(VENV), "-I", "-c", CHECK], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def place():
+    """Say where the environment lies and what Python it is for: its files name both, so it cannot be moved."""
+    return f"{os.path.realpath(VENV)} | Python {short_version()} | "
+
+
+def fingerprint():
+    """Sum up all that decides what is in the environment."""
+    digest = hashlib.sha256()
+    for name in ("pyproject.toml", "constraints.txt"):
+        content = read(os.path.join(ROOT, name))
+        if content is None:
+            raise SetupError(f"{name} is missing in {ROOT}; is this the whole project?")
+        digest.update(content.encode())
+    return place() + digest.hexdigest()
+
+
+def hand_over(arguments, folder):
+    """Start the environment's Python in place of this one: exit codes and signals are its own."""
+    command = [python_of(VENV)]
+    if arguments[0].endswith(".py"):
+        arguments = [os.path.join(ROOT, arguments[0]), *arguments[1:]]
+    shown = [
+        "python",
+        *(os.path.relpath(each, ROOT) if each.startswith(ROOT) else each for each in arguments),
+    ]
+    say("$ " + " ".join(map(shlex.quote, shown)))
+    os.chdir(folder)
+    if os.name == "posix":
+        sys.stdout.flush()
+        os.execv(command[0], command + arguments)
+    try:
+        return subprocess.call(command + arguments)
+    except KeyboardInterrupt:
+        return 130
+
+
+@contextlib.contextmanager
+def one_at_a_time():
+    """Keep two of these from installing into one environment at a time."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    with open(os.path.abspath(__file__), "rb") as own:
+        try:
+            fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another bootstrap.py to finish")
+            fcntl.flock(own, fcntl.LOCK_EX)
+        except OSError:  # a file system without locks
+            pass
+        yield
+
+
+def python_of(environment):
+    """Return the path of an environment's Python."""
+    parts = ("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")
+    return os.path.join(environment, *parts)
+
+
+def version():
+    """Return the version of the Python that runs this."""
+    return ".".join(map(str, sys.version_info[:3]))
+
+
+def short_version():
+    """Return the same without the last number."""
+    return ".".join(map(str, sys.version_info[:2]))
+
+
+def read(path):
+    """Return the text of a file, None when there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return None
+
+
+def write(path, text):
+    """Replace a file."""
+    beside = path + ".tmp"
+    with open(beside, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(beside, path)
+
+
+def say(text, code=0):
+    """Print to standard error; returns the code."""
+    print("bootstrap: " + text, file=sys.stderr, flush=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

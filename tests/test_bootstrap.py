@@ -1,0 +1,182 @@
+"""bootstrap.py: an environment is made once, and never trusted when it is not whole."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """bootstrap.py in a small project of its own; installing costs nothing and is counted."""
+    for name in ("bootstrap.py", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    spec = importlib.util.spec_from_file_location("bootstrap_under_test", tmp_path / "bootstrap.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.installed = []
+    module.broken = False
+
+    def install():
+        module.installed.append(True)
+        if module.broken:
+            raise module.SetupError("no network")
+        make_distribution(Path(module.VENV))
+
+    monkeypatch.setattr(module, "install", install)
+    return module
+
+
+def make_distribution(venv):
+    (site,) = venv.glob("lib/python*/site-packages")
+    folder = site / "reliefe_bench-0.1.0.dist-info"
+    folder.mkdir(exist_ok=True)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: reliefe-bench\nVersion: 0.1.0\n")
+    (site / "of_the_package.py").write_text("")
+    (folder / "RECORD").write_text("of_the_package.py,,\nreliefe_bench-0.1.0.dist-info/METADATA,,\n")
+
+
+def mark(project):
+    """Leave a file in the environment that goes when it is made again."""
+    path = Path(project.VENV, "mark")
+    path.write_text("", encoding="utf-8")
+    return path
+
+
+def test_made_once_then_found_good_then_brought_up_to_date(project, capsys):
+    assert project.main(["setup"]) == 0
+    assert project.main(["setup"]) == 0
+    assert len(project.installed) == 1
+    made = mark(project)
+    with open(os.path.join(project.ROOT, "constraints.txt"), "a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    assert project.main(["setup"]) == 0
+    assert len(project.installed) == 2
+    assert made.exists(), "only installed again"
+    assert "making it again" not in capsys.readouterr().err
+
+
+def test_half_made_ones_are_made_again(project, capsys):
+    # Stopped while the environment was made, then while packages were installed, then without network.
+    os.makedirs(project.VENV)
+    Path(project.STAMP).write_text(project.BEGUN, encoding="utf-8")
+    project.broken = True
+    assert project.main(["setup"]) == 3
+    assert "no network" in capsys.readouterr().err
+    assert Path(project.STAMP).read_text(encoding="utf-8") == project.BEGUN
+    made = mark(project)
+    project.broken = False
+    assert project.main(["setup"]) == 0
+    assert "making it again" in capsys.readouterr().err
+    assert not made.exists()
+    # A file is missing although the stamp is good.
+    (lost,) = Path(project.VENV).glob("lib/python*/site-packages/of_the_package.py")
+    lost.unlink()
+    assert project.main(["setup"]) == 0
+    assert lost.is_file()
+    # Its Python is gone.
+    for python in Path(project.VENV, "bin").glob("python*"):
+        python.unlink()
+    assert project.main(["setup"]) == 0
+    assert project.is_whole()
+
+
+def test_an_environment_of_someone_else_is_moved_and_not_deleted(project, capsys):
+    os.makedirs(project.VENV)
+    Path(project.VENV, "dear").write_text("mine", encoding="utf-8")
+    assert project.main(["setup"]) == 0
+    assert Path(project.VENV + "-old-1", "dear").read_text(encoding="utf-8") == "mine"
+    assert ".venv-old-1" in capsys.readouterr().err
+
+
+def test_an_environment_of_another_place_or_python_is_not_trusted(project):
+    assert project.main(["setup"]) == 0
+    stamp = Path(project.STAMP)
+    stamp.write_text(stamp.read_text(encoding="utf-8").replace("Python 3", "Python 2"), encoding="utf-8")
+    made = mark(project)
+    assert project.main(["setup"]) == 0
+    assert not made.exists()
+
+
+def test_no_environment_can_be_made(project, monkeypatch, capsys):
+    monkeypatch.setattr(project.subprocess, "call", lambda *_, **__: 1)
+    assert project.main(["demo"]) == 3
+    error = capsys.readouterr().err
+    assert "apt install python" in error and "Traceback" not in error
+    assert not project.installed
+
+
+def test_half_a_project_is_said(project, capsys):
+    os.unlink(os.path.join(project.ROOT, "constraints.txt"))
+    assert project.main(["test"]) == 3
+    assert "constraints.txt is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("arguments", "code"), [([], 2), (["--help"], 0), (["dmo"], 2)])
+def test_usage(project, capsys, arguments, code):
+    assert project.main(arguments) == code
+    shown = capsys.readouterr()
+    assert "bootstrap.py demo" in shown.out + shown.err
+    assert not os.path.exists(project.VENV)
+
+
+def test_an_old_python_is_told_what_it_lacks(project, monkeypatch, capsys):
+    monkeypatch.setattr(project.sys, "version_info", (3, 10, 13, "final", 0))
+    assert project.main(["demo"]) == 2
+    assert "Python 3.11 or newer is needed; this is 3.10.13" in capsys.readouterr().err
+
+
+def handed_over(project, monkeypatch, arguments):
+    found = []
+    monkeypatch.setattr(project, "set_up", lambda: None)
+    monkeypatch.setattr(project.os, "execv", lambda _, command: found.extend(command))
+    monkeypatch.chdir(project.ROOT)
+    monkeypatch.setattr(project.subprocess, "call", lambda *_: 0)
+    project.main(arguments)
+    return found
+
+
+def test_what_is_started(project, monkeypatch):
+    python, script, *arguments = handed_over(project, monkeypatch, ["demo"])
+    assert python == project.python_of(project.VENV)
+    assert script == os.path.join(project.ROOT, "run.py")
+    assert arguments == [
+        "dataset=digits",
+        "ranker=reliefe_absmean_adaptive,relieff,mutual_information",
+        "protocol=quick",
+    ]
+
+
+def test_more_arguments_are_passed_on(project, monkeypatch):
+    started = handed_over(project, monkeypatch, ["demo", "dataset=wine", "seed=3"])
+    assert started[-2:] == ["dataset=wine", "seed=3"]
+    assert "dataset=digits" not in started and "protocol=quick" in started
+    started = handed_over(project, monkeypatch, ["test", "-k", "store"])
+    assert started[1:3] == ["-m", "pytest"] and started[-2:] == ["-k", "store"]
+
+
+def test_exit_codes_are_passed_on(tmp_path):
+    code = textwrap.dedent(
+        f"""
+        import sys; sys.path.insert(0, {str(ROOT)!r})
+        import bootstrap
+        bootstrap.python_of = lambda _: sys.executable
+        bootstrap.hand_over(["-c", "import sys; sys.exit(7)"], {str(tmp_path)!r})
+        """
+    )
+    assert subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL).returncode == 7
+
+
+def test_it_reads_as_an_old_python_would():
+    import ast
+
+    tree = ast.parse((ROOT / "bootstrap.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    assert imported <= set(sys.stdlib_module_names)
