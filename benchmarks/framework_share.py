@@ -1,8 +1,8 @@
 """How much of a run on digits is the framework's own: all but rankers' fits and the learner's fits and predictions.
 
 Starts ``run.py`` as a process of its own with one worker and an empty results folder, takes the wall clock from
-start to end (imports, loading, folds, scaling, scores, files, table and figure included), and subtracts what the rows
-say the rankers (warm-up included) and the learner took.
+start to end (imports, loading, folds, scaling, scores, files, table and figure included), and subtracts what the
+rows say the rankers (warm-up included) and the learner took.
 
 Run from the project root: ``python benchmarks/framework_share.py [key=value ...]``; the default is
 ``ranker=reliefe_absmean_adaptive,relieff,mutual_information protocol=paper protocol.n_repeats=1``.

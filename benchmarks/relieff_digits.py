@@ -32,7 +32,8 @@ def main():
             seconds.append(time.perf_counter() - start)
         print(
             f"digits {X.shape[0]} × {X.shape[1]}, k = 15, {n_jobs} thread(s): "
-            f"median {statistics.median(seconds):.3f} s ({min(seconds):.3f} to {max(seconds):.3f}, {options.runs} runs; the first fit {first:.2f} s)"
+            f"median {statistics.median(seconds):.3f} s "
+            f"({min(seconds):.3f} to {max(seconds):.3f}, {options.runs} runs; the first fit {first:.2f} s)"
         )
 
 
