@@ -86,8 +86,23 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
         for combination in combinations(overrides):
             configs.append(composer.run(combination))
     distinct = [each for place, each in enumerate(configs) if each not in configs[:place]]
+    _tell_apart(distinct)
     text = config_help.shown(distinct) if command.action == "show" else ""
     return Plan(command.action, distinct, text)
+
+
+def _tell_apart(configs: Sequence[ResolvedConfig]) -> None:
+    """Name rankers by their full target where two targets share a class name (``a.Mine`` and ``b.Mine``)."""
+    targets: dict[str, set[str]] = {}
+    for config in configs:
+        targets.setdefault(config["ranker_key"], set()).add(config["ranker"]["_target_"])
+    for config in configs:
+        key, ranker = config["ranker_key"], config["ranker"]
+        short = ranker["_target_"].rpartition(".")[2]
+        if len(targets[key]) > 1 and key.startswith(short):
+            config["ranker_key"] = ranker["_target_"] + key.removeprefix(short)
+            if ranker["display_name"].startswith(short):
+                ranker["display_name"] = ranker["_target_"] + ranker["display_name"].removeprefix(short)
 
 
 class _Composer:

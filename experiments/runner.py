@@ -23,6 +23,7 @@ from experiments.evaluate import make_learner
 from experiments.launch import end_workers, launch
 from experiments.measure import first_line
 from experiments.progress import Progress, progress_for
+from experiments.rankers import build
 from experiments.rows import all_ok, to_frame, to_table
 from experiments.splits import check_classes
 from experiments.store import SetAside, Store
@@ -125,7 +126,7 @@ def run_study(
     Raises
     ------
     BadInputError
-        For a data set that cannot be loaded or split, a learner that cannot be made, two results folders:
+        For a data set that cannot be loaded or split, a learner or ranker that cannot be made, two results folders:
         before the first cell, with nothing written.
     KeyboardInterrupt
         Passed on after the workers were ended and a line said how to go on.
@@ -136,6 +137,10 @@ def run_study(
     store.clean()
     tables = study.read(store)
     missing = [cell for key, cell in study.cells.items() if not _done(tables[key])]
+    for ranking in {
+        json.dumps(cell.ranking, sort_keys=True, default=str): cell.ranking for cell in missing
+    }.values():
+        build(ranking)  # a package that is not there, or a wrong parameter, is told once and not fold by fold
     references = {cell.reference.key: cell.reference for cell in missing}
     references = [cell for key, cell in references.items() if not store.has(key)]
     shared = f" and {len(references)} for the score of all features" if references else ""

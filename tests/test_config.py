@@ -182,6 +182,15 @@ def test_names_say_what_was_changed_and_nothing_else():
     assert only("seed=5")["protocol"]["name"] == "quick[seed=5]"
 
 
+def test_targets_that_share_a_class_name_are_told_apart():
+    plan = compose_runs(["ranker._target_=reliefe.ReliefF,skrebate.ReliefF", "ranker.n_neighbors=7"])
+    names = [(each["ranker_key"], each["ranker"]["display_name"]) for each in plan.configs]
+    assert names == [
+        ("reliefe.ReliefF[n_neighbors=7]", "reliefe.ReliefF [n_neighbors=7]"),
+        ("skrebate.ReliefF[n_neighbors=7]", "skrebate.ReliefF [n_neighbors=7]"),
+    ]
+
+
 def test_parameters_the_file_leaves_out():
     assert "n_features_to_select" not in only("ranker=relieff")["ranker"]
     assert only("ranker=relieff", "ranker.n_features_to_select=3")["ranker"]["n_features_to_select"] == 3

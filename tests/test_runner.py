@@ -309,6 +309,21 @@ def test_what_cannot_work_is_an_error_before_the_first_cell(tmp_path, log, chang
     assert not (tmp_path / "results").exists() and calls(log) == 0
 
 
+@pytest.mark.parametrize(
+    ("ranker", "words"),
+    [
+        ({"_target_": "no_such_package.Ranker"}, "no_such_package"),
+        ({**FOREST, "n_estimatorz": 5}, "n_estimatorz"),
+    ],
+)
+def test_a_ranker_that_cannot_be_made_is_an_error_before_the_first_cell(tmp_path, log, ranker, words):
+    bad = logged(tmp_path, log, key="b")
+    bad["ranker"] = ranker
+    with pytest.raises(ConfigError, match=words):
+        run_study([logged(tmp_path, log), bad], progress=Listening())
+    assert not (tmp_path / "results").exists() and calls(log) == 0
+
+
 def test_data_that_are_not_as_stated_are_an_error_before_the_first_cell(tmp_path, log):
     bad = logged(tmp_path, log)
     bad["dataset"]["expected"] = {"rows": 61}
