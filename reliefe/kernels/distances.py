@@ -11,48 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_ROWS_PER_TILE = 32
-_COLUMNS_PER_TILE = 512
-
 #: Codes of the metrics that :func:`metric_dense` and :func:`metric_sparse` understand.
 COSINE, EUCLIDEAN, MANHATTAN = 0, 1, 2
-
-
-@njit(nogil=True, cache=True)
-def manhattan_dense(queries, Z, factor, lo, hi, out):
-    """Fixed-point Manhattan distances from ``queries`` to the rows ``lo … hi − 1`` of ``Z``.
-
-    Parameters
-    ----------
-    queries : int64 array of shape (b, p)
-        Rows already multiplied by ``factor`` and rounded.
-    Z : float64 array of shape (n, p)
-        Range-normalised rows.
-    factor : float
-        The power of two that turns values into fixed point.
-    lo, hi : int
-        Range of rows of ``Z`` to work on.
-    out : int64 array of shape (b, n)
-        Columns ``lo … hi − 1`` are overwritten with distances times ``factor``.
-    """
-    b, p = queries.shape
-    tile = np.empty((_ROWS_PER_TILE, _COLUMNS_PER_TILE), dtype=np.int64)
-    for l0 in range(lo, hi, _ROWS_PER_TILE):
-        lt = min(_ROWS_PER_TILE, hi - l0)
-        for r in range(b):
-            for t in range(lt):
-                out[r, l0 + t] = 0
-        for j0 in range(0, p, _COLUMNS_PER_TILE):
-            jt = min(_COLUMNS_PER_TILE, p - j0)
-            for t in range(lt):
-                for j in range(jt):
-                    tile[t, j] = np.int64(np.rint(Z[l0 + t, j0 + j] * factor))
-            for r in range(b):
-                for t in range(lt):
-                    total = np.int64(0)
-                    for j in range(jt):
-                        total += abs(queries[r, j0 + j] - tile[t, j])
-                    out[r, l0 + t] += total
 
 
 @njit(nogil=True, cache=True)
