@@ -5,7 +5,7 @@ start to end (imports, loading, folds, scaling, scores, files, table and figure 
 rows say the rankers (warm-up included) and the learner took.
 
 Run from the project root: ``python benchmarks/framework_share.py [key=value ...]``; the default is
-``ranker=reliefe_absmean_adaptive,relieff,mutual_information protocol=paper protocol.n_repeats=1``.
+``ranker=reliefe_absmean_adaptive,relieff,mutual_information protocol=paper protocol.n_repeats=2``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DEFAULT = [
     "ranker=reliefe_absmean_adaptive,relieff,mutual_information",
     "protocol=paper",
-    "protocol.n_repeats=1",
+    "protocol.n_repeats=2",
 ]
 
 
