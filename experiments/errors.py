@@ -21,6 +21,10 @@ class DatasetError(BadInputError):
     """A data set's file is missing or damaged, or its content is not what its YAML file states."""
 
 
+class MissingFileError(DatasetError):
+    """A data set's file is in none of the folders it may be in."""
+
+
 class RankerError(RuntimeError):
     """A ranker ran and gave no usable weights; fails its fold, not the study."""
 

@@ -398,3 +398,20 @@ def test_matlab_table_must_be_numbers(tmp_path):
     write(tmp_path, b"no MATLAB at all", "other.mat")
     with pytest.raises(DatasetError, match="cannot be read as a MATLAB file"):
         load(source("matlab", "other.mat", features="a", target="b"), tmp_path)
+
+
+def test_a_missing_file_is_told_with_the_address_it_comes_from(tmp_path):
+    block = {
+        "name": "far",
+        "task": "multiclass",
+        "source": {
+            "_target_": "experiments.datasets.local_file.delimited",
+            "path": "far/far.csv",
+            "target": -1,
+        },
+        "url": "a shelf in the attic",
+    }
+    with pytest.raises(
+        DatasetError, match=r"data set far: .*far\.csv(.|\n)*it comes from a shelf in the attic"
+    ):
+        load(block, tmp_path)

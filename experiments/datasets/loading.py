@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from experiments.datasets.raw import RawData, as_text
-from experiments.errors import ConfigError, DatasetError, wrong_name
+from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
 from experiments.places import search_places
 from experiments.targets import RESERVED, locate, parameter_names
 
@@ -86,6 +86,9 @@ def load(dataset: Mapping[str, Any], local_data: str | os.PathLike[str]) -> Data
         raw = _read(dataset["source"], search_places(local_data))
         X, feature_names = _checked_table(raw, bool(dataset.get("drop_constant", False)))
         y, class_names = _coded(raw)
+    except MissingFileError as error:
+        address = f"; it comes from {dataset['url']}" if dataset.get("url") else ""
+        raise MissingFileError(f"data set {name}: {error}{address}") from error
     except DatasetError as error:
         raise DatasetError(f"data set {name}: {error}") from error
     _compare(name, dataset.get("expected") or {}, X, len(class_names))

@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.io import loadmat
 
 from experiments.datasets.raw import RawData, numbered_names
-from experiments.errors import DatasetError, near_names
+from experiments.errors import DatasetError, MissingFileError, near_names
 
 _CONTINUOUS = {"continuous", "c", "numeric", "n"}
 _ROLE_LEFT_OUT = {"meta", "m", "ignore", "i", "weight", "w"}
@@ -41,7 +41,7 @@ def find(path: str, places: Sequence[Path]) -> Path:
 
     Raises
     ------
-    DatasetError
+    MissingFileError
         When no folder has it: every place looked at, and what to do.
     """
     candidates = list(dict.fromkeys(place / Path(path).expanduser() for place in places))
@@ -49,7 +49,7 @@ def find(path: str, places: Sequence[Path]) -> Path:
         if candidate.is_file():
             return candidate
     looked_at = ", ".join(str(each) for each in candidates)
-    raise DatasetError(
+    raise MissingFileError(
         f"file {path} not found; looked at {looked_at}\n"
         "put it there, or name the folder that holds it: paths.local_data=FOLDER"
     )
