@@ -30,12 +30,40 @@ EMBEDDED_DISTANCES = {"cosine": kernels.COSINE, "hyperbolic": kernels.HYPERBOLIC
 _PIECES = 16
 
 
-def _in_pieces(kernel, size, weights, team):
-    """Call ``kernel(lo, hi, partial)`` on a fixed number of pieces, and add the partial weights up in order."""
+def _add_updates(kernels_of, Z, block, rest, weights, team):
+    """Add one block's updates to ``weights``.
+
+    Dense columns are shared out over the threads. Sparse rows are worked on in a fixed number of pieces whose
+    partial weights are added up in order.
+
+    Parameters
+    ----------
+    kernels_of : module
+        Has ``update_dense`` and ``update_sparse``.
+    Z : ndarray or csr_matrix of shape (n, p)
+        Range-normalised rows.
+    block : int64 ndarray of shape (b,)
+        Row numbers of the block.
+    rest : tuple
+        What the kernels take between the block and the range to work on.
+    weights : float64 ndarray of shape (p,)
+        Changed in place.
+    team : reliefe._threads.Team
+        The threads.
+    """
+    if not sparse.issparse(Z):
+        team.split(lambda lo, hi: kernels_of.update_dense(Z, block, *rest, lo, hi, weights), Z.shape[1])
+        return
+    size = block.shape[0]
     n_pieces = min(_PIECES, size)
     bounds = [size * i // n_pieces for i in range(n_pieces + 1)]
     partial = {lo: np.zeros_like(weights) for lo in bounds[:-1]}
-    team.each(lambda lo, hi: kernel(lo, hi, partial[lo]), list(pairwise(bounds)))
+    team.each(
+        lambda lo, hi: kernels_of.update_sparse(
+            Z.indptr, Z.indices, Z.data, block, *rest, lo, hi, partial[lo]
+        ),
+        list(pairwise(bounds)),
+    )
     for lo in bounds[:-1]:
         weights += partial[lo]
 
@@ -89,18 +117,8 @@ class Classes:
     def update(self, Z, block, groups, near, counts, abs_mean, weights, team):
         """Add one block's updates to ``weights``."""
         coefficients = class_coefficients(self.codes, self._sizes, block)
-        common = (block, near, groups.segment_ptr, counts, coefficients, abs_mean)
-        if sparse.issparse(Z):
-            _in_pieces(
-                lambda lo, hi, partial: multiclass.update_sparse(
-                    Z.indptr, Z.indices, Z.data, *common, lo, hi, partial
-                ),
-                block.shape[0],
-                weights,
-                team,
-            )
-        else:
-            team.split(lambda lo, hi: multiclass.update_dense(Z, *common, lo, hi, weights), Z.shape[1])
+        rest = (near, groups.segment_ptr, counts, coefficients, abs_mean)
+        _add_updates(multiclass, Z, block, rest, weights, team)
 
 
 class LabelSets:
@@ -138,15 +156,4 @@ class LabelSets:
         """Add one block's updates to ``weights``."""
         distances = np.empty(near.shape, dtype=np.float64)
         team.split(lambda lo, hi: self._measure(block, near, counts, lo, hi, distances), block.shape[0])
-        common = (block, near, counts, distances, abs_mean)
-        if sparse.issparse(Z):
-            _in_pieces(
-                lambda lo, hi, partial: multilabel.update_sparse(
-                    Z.indptr, Z.indices, Z.data, *common, lo, hi, partial
-                ),
-                block.shape[0],
-                weights,
-                team,
-            )
-        else:
-            team.split(lambda lo, hi: multilabel.update_dense(Z, *common, lo, hi, weights), Z.shape[1])
+        _add_updates(multilabel, Z, block, (near, counts, distances, abs_mean), weights, team)
