@@ -99,13 +99,12 @@ class DenseColumns:
         self._Z = Z
         self.groups = groups
         self._fixed = _FixedPoint(Z)
-        self._screen = np.ascontiguousarray(Z[groups.members], dtype=np.float32)
+        self._columns = np.ascontiguousarray(Z[groups.members].T, dtype=np.float32)
         self._position = np.empty(n, dtype=np.int64)
         self._position[groups.members] = np.arange(n)
-        # Rounding of two values and of their difference, and of sums of up to a tile of columns plus the tiles.
+        # Rounding of the two values of every difference, and of differences and sums.
         self._slack = p * 2.0**-23
-        tile = screening.COLUMNS_PER_TILE
-        self._slack_rate = 1.01 * (min(p, tile) + -(-p // tile) + 1) * 2.0**-24
+        self._slack_rate = 1.01 * screening.depth(p) * 2.0**-24
         self.block_rows = _block_rows(4 * n)
         self._buffer = None
 
@@ -122,7 +121,7 @@ class DenseColumns:
         with phases("distances"):
             mirrored = bool(np.array_equal(positions, np.arange(positions[0], positions[0] + b)))
             team.each(
-                lambda lo, hi: screening.screen(self._screen, positions, mirrored, lo, hi, screened),
+                lambda lo, hi: screening.screen(self._columns, positions, mirrored, lo, hi, screened),
                 [(lo, min(b, lo + _PIECE_ROWS)) for lo in range(0, b, _PIECE_ROWS)],
             )
         with phases("neighbours"):

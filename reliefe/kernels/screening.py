@@ -12,71 +12,65 @@ from numba import njit
 
 from reliefe.kernels.neighbours import _adaptive_count, _kth_smallest, _select
 
-COLUMNS_PER_TILE = 512
+#: Columns summed before the sum is added to what came before; decides how far rounding can go.
+COLUMNS_PER_TILE = 64
 _ROWS_PER_TILE = 64
-
-
-@njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
-def _screen_tile(F, positions, r, last, m0, m1, j0, j1, out):
-    """Add the differences in columns ``j0 … j1 − 1`` between four rows and the rows ``m0 … m1 − 1`` to ``out``."""
-    # Four rows against two at a time keeps the sums in registers; a last short group repeats a row.
-    r1 = min(r + 1, last)
-    r2 = min(r + 2, last)
-    r3 = min(r + 3, last)
-    a0 = F[positions[r], j0:j1]
-    a1 = F[positions[r1], j0:j1]
-    a2 = F[positions[r2], j0:j1]
-    a3 = F[positions[r3], j0:j1]
-    for m in range(m0, m1, 2):
-        n1 = min(m + 1, m1 - 1)
-        b0 = F[m, j0:j1]
-        b1 = F[n1, j0:j1]
-        s00 = np.float32(0.0)
-        s01 = np.float32(0.0)
-        s10 = np.float32(0.0)
-        s11 = np.float32(0.0)
-        s20 = np.float32(0.0)
-        s21 = np.float32(0.0)
-        s30 = np.float32(0.0)
-        s31 = np.float32(0.0)
-        for j in range(j1 - j0):
-            s00 += abs(a0[j] - b0[j])
-            s01 += abs(a0[j] - b1[j])
-            s10 += abs(a1[j] - b0[j])
-            s11 += abs(a1[j] - b1[j])
-            s20 += abs(a2[j] - b0[j])
-            s21 += abs(a2[j] - b1[j])
-            s30 += abs(a3[j] - b0[j])
-            s31 += abs(a3[j] - b1[j])
-        # Read all before writing any: repeated rows then get the same sum and not twice the addend.
-        t00 = out[r, m] + s00
-        t01 = out[r, n1] + s01
-        t10 = out[r1, m] + s10
-        t11 = out[r1, n1] + s11
-        t20 = out[r2, m] + s20
-        t21 = out[r2, n1] + s21
-        t30 = out[r3, m] + s30
-        t31 = out[r3, n1] + s31
-        out[r, m] = t00
-        out[r, n1] = t01
-        out[r1, m] = t10
-        out[r1, n1] = t11
-        out[r2, m] = t20
-        out[r2, n1] = t21
-        out[r3, m] = t30
-        out[r3, n1] = t31
+_LANES = 1024  # rows measured side by side; with them, a tile of columns stays in the second-level cache
 
 
 @njit(nogil=True, cache=True)
-def screen(F, positions, mirrored, lo, hi, out):
-    """Single-precision Manhattan distances from the rows ``F[positions[lo:hi]]`` to all rows of ``F``.
+def _add_tile(query, columns, m0, m1, j0, j1, scratch, out):
+    """Add the differences in columns ``j0 … j1 − 1`` between one row and the rows ``m0 … m1 − 1`` to ``out``."""
+    width = m1 - m0
+    sums = out[m0:m1]
+    total = sums if j0 == 0 else scratch[:width]
+    for m in range(width):
+        total[m] = np.float32(0.0)
+    j = j0
+    # Eight columns at a time: the running sums are then read and written once per eight differences.
+    while j + 8 <= j1:
+        q0 = query[j]
+        q1 = query[j + 1]
+        q2 = query[j + 2]
+        q3 = query[j + 3]
+        q4 = query[j + 4]
+        q5 = query[j + 5]
+        q6 = query[j + 6]
+        q7 = query[j + 7]
+        c0 = columns[j, m0:m1]
+        c1 = columns[j + 1, m0:m1]
+        c2 = columns[j + 2, m0:m1]
+        c3 = columns[j + 3, m0:m1]
+        c4 = columns[j + 4, m0:m1]
+        c5 = columns[j + 5, m0:m1]
+        c6 = columns[j + 6, m0:m1]
+        c7 = columns[j + 7, m0:m1]
+        for m in range(width):
+            total[m] += ((abs(q0 - c0[m]) + abs(q1 - c1[m])) + (abs(q2 - c2[m]) + abs(q3 - c3[m]))) + (
+                (abs(q4 - c4[m]) + abs(q5 - c5[m])) + (abs(q6 - c6[m]) + abs(q7 - c7[m]))
+            )
+        j += 8
+    while j < j1:
+        q0 = query[j]
+        c0 = columns[j, m0:m1]
+        for m in range(width):
+            total[m] += abs(q0 - c0[m])
+        j += 1
+    if j0 > 0:
+        for m in range(width):
+            sums[m] += total[m]
+
+
+@njit(nogil=True, cache=True)
+def screen(columns, positions, mirrored, lo, hi, out):
+    """Single-precision Manhattan distances from the rows ``positions[lo:hi]`` to all rows.
 
     Parameters
     ----------
-    F : float32 array of shape (n, p)
-        Range-normalised rows.
+    columns : float32 array of shape (p, n)
+        Range-normalised columns: the matrix with its rows side by side.
     positions : int64 array of shape (b,)
-        Rows of ``F`` to measure from.
+        Rows to measure from, as places in a column.
     mirrored : bool
         Whether ``positions`` are consecutive numbers. Distances among them are then measured once and written in
         both places: rows ``lo … hi − 1`` of ``out`` are complete once the pieces before them are done too.
@@ -84,11 +78,20 @@ def screen(F, positions, mirrored, lo, hi, out):
         Range of ``positions`` to work on.
     out : float32 array of shape (b, n)
         Rows ``lo … hi − 1`` are overwritten, and with ``mirrored`` parts of the rows after them.
+
+    Notes
+    -----
+    The sum over a tile of columns is :func:`depth` additions deep at most, whatever the pieces.
     """
-    n, p = F.shape
+    p, n = columns.shape
     first = positions[0]
+    queries = np.empty((min(_ROWS_PER_TILE, hi - lo), p), dtype=np.float32)
+    scratch = np.empty(min(n, _LANES), dtype=np.float32)
     for r0 in range(lo, hi, _ROWS_PER_TILE):
-        r_end = min(hi, r0 + _ROWS_PER_TILE)
+        r1 = min(hi, r0 + _ROWS_PER_TILE)
+        for j in range(p):
+            for r in range(r0, r1):
+                queries[r - r0, j] = columns[j, positions[r]]
         # What lies left of the block's own rows, and what lies right of what earlier rows have mirrored.
         for part in range(2):
             start = 0
@@ -97,20 +100,24 @@ def screen(F, positions, mirrored, lo, hi, out):
                 stop = first if mirrored else 0
             elif mirrored:
                 start = first + r0
-            for r in range(r0, r_end):
-                for m in range(start, stop):
-                    out[r, m] = np.float32(0.0)
-            for j0 in range(0, p, COLUMNS_PER_TILE):
-                j1 = min(p, j0 + COLUMNS_PER_TILE)
-                for m0 in range(start, stop, _ROWS_PER_TILE):
-                    m1 = min(stop, m0 + _ROWS_PER_TILE)
-                    for r in range(r0, r_end, 4):
-                        _screen_tile(F, positions, r, r_end - 1, m0, m1, j0, j1, out)
+            for m0 in range(start, stop, _LANES):
+                m1 = min(stop, m0 + _LANES)
+                for j0 in range(0, p, COLUMNS_PER_TILE):
+                    j1 = min(p, j0 + COLUMNS_PER_TILE)
+                    for r in range(r0, r1):
+                        _add_tile(queries[r - r0], columns, m0, m1, j0, j1, scratch, out[r])
         if mirrored:
-            for m0 in range(r_end, positions.shape[0], _ROWS_PER_TILE):
+            for m0 in range(r1, positions.shape[0], _ROWS_PER_TILE):
                 for m in range(m0, min(positions.shape[0], m0 + _ROWS_PER_TILE)):
-                    for r in range(r0, r_end):
+                    for r in range(r0, r1):
                         out[m, first + r] = out[r, first + m]
+
+
+def depth(p):
+    """Largest number of roundings between the operands of a difference and the sum over ``p`` columns."""
+    # The difference itself, three levels for eight columns, additions inside a tile (at most 7 for eights and 7 for
+    # left-over columns, or 8 for eights alone), and one per tile.
+    return 1 + 3 + min(p, 14) + -(-p // COLUMNS_PER_TILE)
 
 
 @njit(nogil=True, cache=True)
@@ -136,8 +143,9 @@ def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed
     """List who may be among the k nearest, or so near that it takes a second look.
 
     Everybody whose key does not exceed the k-th smallest by more than ``2.1 * (slack + slack_rate * k-th) + extra``
-    is on the list. ``guess``, a limit that fitted a row before, only decides how fast it goes; ``listed`` has room
-    for one more than there are keys.
+    is on the list. ``guess[0]``, a limit that fitted a row before, and ``guess[1]``, the power of the limit with
+    which the number of keys within it grew, only decide how fast it goes and are brought up to date; ``listed`` has
+    room for one more than there are keys.
 
     Returns
     -------
@@ -145,29 +153,35 @@ def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed
         How many are listed.
     kth : float
         The k-th smallest key.
-    limit : float
-        A guess for the next row.
     """
     size = keys.shape[0]
-    most = 3 * k + 8
+    wanted = 2 * k + 2
+    most = 4 * k + 8
     below = np.float32(0.0)
     above = np.float32(np.inf)
-    limit = guess
+    limit = guess[0]
+    last_limit = np.float32(0.0)
+    last_count = 0
     fits = False
-    for _ in range(12):
+    for _ in range(8):
         count = _count_within(keys, limit)
+        if last_count > 0 and count > 0 and count != last_count:
+            power = np.log(count / last_count) / np.log(limit / last_limit)
+            guess[1] = min(max(0.75 * guess[1] + 0.25 * power, 0.5), 200.0)
+        last_limit, last_count = limit, count
         if count < k:
             below = limit
-            grown = limit * np.float32(1.15) + np.float32(1e-6)
-            limit = grown if np.isinf(above) else np.float32(0.5) * (below + above)
         elif count > most:
             above = limit
-            limit = np.float32(0.5) * (below + above) if below > 0.0 else np.float32(0.87) * limit
         else:
             fits = True
             break
+        limit = np.float32(limit * (wanted / max(count, 0.25)) ** (1.0 / guess[1]))
+        if not below < limit < above:
+            limit = np.float32(0.5) * (below + above) if above < np.inf else np.float32(2.0) * below
     if not fits:  # far off, or many equal keys
         limit = _kth_smallest(keys, size, k, heap)
+    guess[0] = limit
     reach = np.float32(limit + 2.2 * (slack + slack_rate * limit) + extra)
     count = 0
     for t in range(size):  # without a branch, which would be mispredicted too often
@@ -175,7 +189,7 @@ def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed
         count += np.int64(keys[t] <= reach)
     for s in range(count):
         near_keys[s] = keys[listed[s]]
-    return count, _kth_smallest(near_keys, count, k, heap), limit
+    return count, _kth_smallest(near_keys, count, k, heap)
 
 
 @njit(nogil=True, cache=True)
@@ -201,10 +215,10 @@ def _settle(
     """Write the k nearest of the rows ``ids`` to ``out``, ascending, given screened distances ``keys``.
 
     ``m`` counts the candidates whose key is finite; a row never is its own neighbour because its key is not.
-    Returns a guess for the next row, see :func:`_shortlist`.
+    ``guess`` is for :func:`_shortlist`.
     """
     extra = 4.0 * tolerance / factor
-    n_listed, kth, limit = _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed)
+    n_listed, kth = _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed)
     margin = 2.1 * (slack + slack_rate * kth) + extra
     everybody = False
     while True:
@@ -215,12 +229,11 @@ def _settle(
         for s in range(n_listed):
             t = s if everybody else listed[s]
             key = keys[t]
-            if key < low:
+            if sure < k:  # else only kept from being overrun
                 out[sure] = ids[t]
-                sure += 1
-            elif key <= high:
-                unsure[c] = ids[t]
-                c += 1
+            sure += np.int64(key < low)
+            unsure[c] = ids[t]
+            c += np.int64(low <= key) & np.int64(key <= high)
         missing = k - sure
         if c == missing:
             for t in range(c):
@@ -255,7 +268,6 @@ def _settle(
             out[t + 1] = out[t]
             t -= 1
         out[t + 1] = value
-    return limit
 
 
 @njit(nogil=True, cache=True)
@@ -343,10 +355,11 @@ def nearest_screened(
     heap = np.empty(largest, dtype=np.float32)
     exact = np.empty(largest, dtype=np.int64)
     scratch = np.empty((2, largest), dtype=np.int64)
-    unsure = np.empty(largest, dtype=np.int32)
+    unsure = np.empty(largest + 1, dtype=np.int32)
     listed = np.empty(largest + 1, dtype=np.int32)
     near_keys = np.empty(largest, dtype=np.float32)
-    guesses = np.ones(n_classes, dtype=np.float32)
+    guesses = np.ones((n_classes, 2), dtype=np.float32)
+    guesses[:, 1] = 10.0
     near = np.empty(largest, dtype=np.int32)
     for r in range(lo, hi):
         position = positions[r]
@@ -389,7 +402,7 @@ def nearest_screened(
                         c += 1
                 counts[r, q] = m
             else:
-                guesses[q] = _settle(
+                _settle(
                     Z,
                     i,
                     ids,
