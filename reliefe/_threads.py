@@ -36,12 +36,21 @@ class Team:
             *arguments,
         )
 
-    def each(self, kernel, pieces, *arguments):
-        """Call ``kernel(lo, hi, *arguments)`` on each of the given pieces."""
+    def each(self, kernel, pieces, *arguments, advance=None):
+        """Call ``kernel(lo, hi, *arguments)`` on each of the given pieces; ``advance(hi - lo)`` as each is done."""
         if self._pool is None or len(pieces) <= 1:
             for lo, hi in pieces:
                 kernel(lo, hi, *arguments)
+                if advance is not None:
+                    advance(hi - lo)
             return
         waiting = [self._pool.submit(kernel, lo, hi, *arguments) for lo, hi in pieces]
-        for future in waiting:
+        for (lo, hi), future in zip(pieces, waiting, strict=True):
             future.result()
+            if advance is not None:
+                advance(hi - lo)
+
+
+def pieces(length, size):
+    """Cut ``range(length)`` into pieces of ``size``, the last one shorter."""
+    return [(lo, min(length, lo + size)) for lo in range(0, length, size)]

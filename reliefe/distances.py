@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
+from reliefe._threads import pieces
 from reliefe.kernels import distances as kernels
 from reliefe.kernels import screening
 from reliefe.kernels.neighbours import nearest_per_class
@@ -21,6 +24,8 @@ def _wide_pointers(Z):
 
 _BLOCK_BYTES = 32 * 2**20
 _PIECE_ROWS = 64  # rows a thread screens at a time
+_ROW_BYTES = 2**20  # distances that a thread keeps between measuring and choosing
+_STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
 
 
 @dataclass(frozen=True)
@@ -99,9 +104,9 @@ class DenseColumns:
         self._Z = Z
         self.groups = groups
         self._fixed = _FixedPoint(Z)
-        self._columns = np.ascontiguousarray(Z[groups.members].T, dtype=np.float32)
-        self._position = np.empty(n, dtype=np.int64)
-        self._position[groups.members] = np.arange(n)
+        self._columns = _side_by_side(Z, groups.members, np.float32)
+        self._position = _places(groups.members)
+        self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, _PIECE_ROWS))
         # Rounding of the two values of every difference, and of differences and sums.
         self._slack = p * 2.0**-23
         self._slack_rate = 1.01 * screening.depth(p) * 2.0**-24
@@ -122,10 +127,11 @@ class DenseColumns:
             mirrored = bool(np.array_equal(positions, np.arange(positions[0], positions[0] + b)))
             team.each(
                 lambda lo, hi: screening.screen(self._columns, positions, mirrored, lo, hi, screened),
-                [(lo, min(b, lo + _PIECE_ROWS)) for lo in range(0, b, _PIECE_ROWS)],
+                pieces(b, self._piece_rows),
+                advance=phases.advance,
             )
         with phases("neighbours"):
-            team.split(
+            team.each(
                 lambda lo, hi: screening.nearest_screened(
                     screened,
                     self._Z,
@@ -143,47 +149,90 @@ class DenseColumns:
                     neighbours,
                     counts,
                 ),
-                b,
+                pieces(b, max(_PIECE_ROWS, -(-b // (4 * team.size)))),
             )
 
 
 class _Measured:
-    """Neighbours from a block of distances to all rows."""
+    """Neighbours from distances to all rows, a few rows at a time.
+
+    Parameters
+    ----------
+    groups : Groups
+        Who is looked for.
+    tolerance : number
+        Distances this close are a tie.
+    work_per_row : float
+        Rough number of steps it takes to measure from one row; decides how many rows make a piece.
+    """
 
     dtype = np.dtype(np.float64)
 
-    def __init__(self, n, groups, tolerance):
+    def __init__(self, groups, tolerance, work_per_row):
         self.groups = groups
+        n = groups.members.shape[0]
         self._tolerance = self.dtype.type(tolerance)
-        self.block_rows = _block_rows(8 * n)
-        self._n = n
-        self._buffer = None
+        self._position = _places(groups.members)
+        self.block_rows = max(1, n)
+        self._piece_rows = int(np.clip(min(_ROW_BYTES // (8 * n), _STEPS / work_per_row), 1, 64))
 
     def find(self, rows, neighbours, counts, team, phases):
         """Fill ``neighbours`` and ``counts`` for ``rows`` (b,), at most ``block_rows`` of them."""
         groups, b = self.groups, rows.shape[0]
-        if self._buffer is None:
-            self._buffer = np.empty((b, self._n), dtype=self.dtype)
-        measured = self._buffer[:b]
-        with phases("distances"):
-            team.split(lambda lo, hi: self._measure(rows, lo, hi, measured), b)
-        with phases("neighbours"):
-            team.split(
-                lambda lo, hi: nearest_per_class(
-                    measured,
-                    rows,
-                    groups.members,
-                    groups.class_ptr,
-                    groups.segment_ptr,
-                    groups.k,
-                    self._tolerance,
-                    lo,
-                    hi,
-                    neighbours,
-                    counts,
-                ),
-                b,
+        positions = self._position[rows]
+        spare = deque()  # what a piece needs for itself, handed on to later pieces
+
+        def piece(lo, hi):
+            try:
+                measured, guesses, seconds = spare.pop()
+            except IndexError:
+                measured = np.empty((self._piece_rows, groups.members.shape[0]), dtype=self.dtype)
+                guesses, seconds = np.full((groups.class_ptr.shape[0] - 1, 2), 10.0), np.zeros(2)
+            start = time.perf_counter()
+            self._measure(rows[lo:hi], positions[lo:hi], measured)
+            between = time.perf_counter()
+            nearest_per_class(
+                measured,
+                positions[lo:hi],
+                groups.members,
+                groups.class_ptr,
+                groups.segment_ptr,
+                groups.k,
+                self._tolerance,
+                _infinite(self.dtype),
+                guesses,
+                neighbours[lo:hi],
+                counts[lo:hi],
             )
+            seconds += (between - start, time.perf_counter() - between)
+            spare.append((measured, guesses, seconds))
+
+        start = time.perf_counter()
+        team.each(piece, pieces(b, self._piece_rows), advance=phases.advance)
+        phases.share(
+            time.perf_counter() - start,
+            dict(zip(("distances", "neighbours"), sum(each[2] for each in spare), strict=True)),
+        )
+
+
+def _infinite(dtype):
+    return np.int64(np.iinfo(np.int64).max) if dtype.kind == "i" else np.float64(np.inf)
+
+
+def _places(members):
+    """Where each row stands in ``members``."""
+    position = np.empty(members.shape[0], dtype=np.int64)
+    position[members] = np.arange(members.shape[0])
+    return position
+
+
+def _side_by_side(X, members, dtype):
+    """Return the rows ``members`` of X, side by side as the columns of a new array, some columns of X at a time."""
+    columns = np.empty((X.shape[1], members.shape[0]), dtype=dtype)
+    step = int(np.clip(2**20 // members.shape[0], 8, 1024))
+    for j in range(0, X.shape[1], step):
+        columns[j : j + step] = X[:, j : j + step][members].T
+    return columns
 
 
 class SparseColumns(_Measured):
@@ -200,18 +249,19 @@ class SparseColumns(_Measured):
     dtype = np.dtype(np.int64)
 
     def __init__(self, Z, groups):
-        fixed = _FixedPoint(Z)
-        super().__init__(Z.shape[0], groups, fixed.tolerance)
-        values = fixed(Z.data)
-        self._rows = (Z.indptr.astype(np.int64), Z.indices, values)
-        self._columns = _wide_pointers(
-            sparse.csr_matrix((values, Z.indices, Z.indptr), shape=Z.shape).tocsc()
-        )
-        self._norms = np.zeros(Z.shape[0], dtype=np.int64)
-        np.add.at(self._norms, np.repeat(np.arange(Z.shape[0]), np.diff(Z.indptr)), np.abs(values))
+        self._fixed = _FixedPoint(Z)
+        n = Z.shape[0]
+        by_column = sparse.csr_matrix((self._fixed(Z.data), Z.indices, Z.indptr), shape=Z.shape).tocsc()
+        in_column = np.diff(by_column.indptr).astype(np.float64)
+        super().__init__(groups, self._fixed.tolerance, n + float(in_column @ in_column) / n)
+        self._rows = _wide_pointers(Z)
+        self._columns = (by_column.indptr.astype(np.int64), by_column.indices, by_column.data)
+        self._norms = np.zeros(n, dtype=np.int64)
+        by_column.indices[:] = self._position[by_column.indices]
+        np.add.at(self._norms, by_column.indices, np.abs(by_column.data))
 
-    def _measure(self, rows, lo, hi, out):
-        kernels.manhattan_sparse(rows, *self._rows, *self._columns, self._norms, lo, hi, out)
+    def _measure(self, rows, positions, out):
+        kernels.manhattan_sparse(rows, *self._rows, self._fixed.factor, *self._columns, self._norms, out)
 
 
 class EmbeddedRows(_Measured):
@@ -228,26 +278,27 @@ class EmbeddedRows(_Measured):
     """
 
     def __init__(self, E, metric, groups):
-        self.is_sparse = sparse.issparse(E)
         self._metric = METRICS[metric]
+        self.is_sparse = sparse.issparse(E)
         if self.is_sparse:
+            E = E[groups.members]
             self._rows = _wide_pointers(E)
             self._n_columns = E.shape[1]
             self._norms = np.sqrt(np.asarray(E.multiply(E).sum(axis=1), dtype=np.float64).ravel())
             spread = E.max(axis=0).toarray().ravel() - E.min(axis=0).toarray().ravel()
         else:
-            self._E = np.ascontiguousarray(E, dtype=np.float64)
-            self._norms = np.sqrt(np.square(self._E).sum(axis=1))
-            spread = np.ptp(self._E, axis=0)
+            self._columns = _side_by_side(E, groups.members, np.float64)
+            self._norms = np.sqrt(np.einsum("ij,ij->j", self._columns, self._columns))
+            spread = np.ptp(E, axis=0)
         scale = {
             "cosine": 1.0,
             "euclidean": float(np.sqrt(np.square(spread).sum())),
             "manhattan": float(spread.sum()),
         }[metric]
-        super().__init__(E.shape[0], groups, 1e-12 * scale)
+        super().__init__(groups, 1e-12 * scale, float(E.nnz if self.is_sparse else E.size))
 
-    def _measure(self, rows, lo, hi, out):
+    def _measure(self, rows, positions, out):
         if self.is_sparse:
-            kernels.metric_sparse(rows, *self._rows, self._n_columns, self._norms, self._metric, lo, hi, out)
+            kernels.metric_sparse(positions, *self._rows, self._n_columns, self._norms, self._metric, out)
         else:
-            kernels.metric_dense(rows, self._E, self._norms, self._metric, lo, hi, out)
+            kernels.metric_dense(positions, self._columns, self._norms, self._metric, out)

@@ -15,12 +15,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from reliefe.nearest import NearestRows
+
 logger = logging.getLogger("reliefe")
 
+_UMAP_NEIGHBORS = 15  # UMAP's default
 _TRANSFORM_ROWS = 8192  # rows embedded at once; UMAP holds distances from these to all representatives
 _DENSE_ABOVE = 0.15  # share of non-zeros above which plain arrays are cheaper to embed
 _EQUAL_LOG_RATIOS = 1e-12
-_PAIR_BYTES = 64 * 2**20
 
 
 def representatives(codes, n_representatives, random_state=None):
@@ -108,55 +110,6 @@ def _distinct_rows(X):
     return X[np.fromiter(seen.values(), dtype=np.int64)]
 
 
-def _squared_distances(X, left, right):
-    """Squared Euclidean distances of row pairs, from the differences themselves."""
-    if sparse.issparse(X):
-        difference = X[left] - X[right]
-        return np.asarray(difference.multiply(difference).sum(axis=1), dtype=np.float64).ravel()
-    difference = X[left] - X[right]
-    return np.einsum("ij,ij->i", difference, difference)
-
-
-def _two_nearest(X):
-    """Euclidean distances from each row to its nearest and second nearest other row.
-
-    Matrix products name a few candidates per row; the distances returned are recomputed from differences,
-    and a row's candidates are widened until rounding in the product cannot hide a nearer row.
-    """
-    n, p = X.shape
-    squares = (
-        np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
-    )
-    slack = 8.0 * np.finfo(np.float64).eps * (np.sqrt(p) + 8.0) * squares.max(initial=0.0) * 2.0
-    result = np.empty((n, 2), dtype=np.float64)
-    step = int(np.clip(_PAIR_BYTES // (8 * n), 1, n))
-    for start in range(0, n, step):
-        stop = min(n, start + step)
-        product = X[start:stop] @ X.T
-        if sparse.issparse(product):
-            product = product.toarray()
-        rough = squares[start:stop, np.newaxis] + squares[np.newaxis, :] - 2.0 * product
-        rough[np.arange(stop - start), np.arange(start, stop)] = np.inf
-        pending = np.arange(stop - start)
-        width = 4
-        while pending.size:
-            width = min(width, n - 1)
-            candidates = np.argpartition(rough[pending], width - 1, axis=1)[:, :width]
-            exact = np.empty(candidates.shape, dtype=np.float64)
-            pairs_at_once = max(1, _PAIR_BYTES // (8 * p * width))
-            for a in range(0, pending.size, pairs_at_once):
-                part = candidates[a : a + pairs_at_once]
-                left = np.repeat(start + pending[a : a + pairs_at_once], width)
-                exact[a : a + pairs_at_once] = _squared_distances(X, left, part.ravel()).reshape(part.shape)
-            nearest = np.partition(exact, 1, axis=1)[:, :2]
-            result[start + pending] = np.sqrt(nearest)
-            edge = np.take_along_axis(rough[pending], candidates, axis=1).max(axis=1)
-            settled = np.full(pending.size, width == n - 1) | (nearest[:, 1] + slack <= edge)
-            pending = pending[~settled]
-            width *= 4
-    return result
-
-
 def latent_dimension(X):
     """Estimate the intrinsic dimension from the two nearest neighbours of each row (TwoNN, Algorithm 2).
 
@@ -185,23 +138,37 @@ def latent_dimension(X):
         X.sum_duplicates()
         X.eliminate_zeros()
     else:
-        X = np.ascontiguousarray(X, dtype=np.float64) + 0.0
-    n, p = X.shape
-    highest = min(p, n - 2)
+        X = np.array(X, dtype=np.float64, order="C") + 0.0
+    values = X.data if sparse.issparse(X) else X
+    largest = max(-values.min(initial=0.0), values.max(initial=0.0))
+    if (
+        not 1e-100 < largest < 1e100 and largest > 0.0
+    ):  # a common factor changes nothing, and squares then fit
+        values *= 2.0 ** -np.frexp(largest)[1]
+    return _dimension(X)
+
+
+def _dimension(X, distances=None):
+    """As :func:`latent_dimension`, for float64 rows, C order or canonical CSR.
+
+    ``distances``, those of each row to its nearest other rows, saves looking for them where no row is repeated.
+    """
+    highest = min(X.shape[1], X.shape[0] - 2)
     if highest < 2:
         return None
-    slope = _two_nn_slope(X)
+    rows = _distinct_rows(X)
+    if rows.shape[0] < 3:
+        return None
+    if distances is None or rows.shape[0] < X.shape[0]:
+        _, distances = NearestRows(rows).among_themselves(2)
+    slope = _two_nn_slope(distances[:, :2])
     if slope is None:
         return None
     return int(np.clip(np.rint(min(slope, 2.0**31)), 2, highest))
 
 
-def _two_nn_slope(X):
-    """Slope of the TwoNN line, or None where it is undefined."""
-    rows = _distinct_rows(X)
-    if rows.shape[0] < 3:
-        return None
-    nearest = _two_nearest(rows)
+def _two_nn_slope(nearest):
+    """Slope of the TwoNN line for the two nearest distances of each row, or None where it is undefined."""
     nearest = nearest[nearest[:, 0] > 0.0]  # distinct rows can still meet when squares underflow
     if nearest.shape[0] == 0:
         return None
@@ -275,10 +242,9 @@ def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_abov
             model = _user_model(embedding, n_components)
             with phases("embedding"):
                 return _fit_transform(model, Z, B, fitted_on, chosen)
-        d = n_components
-        if d == "twonn":
-            with phases("latent_dimension"):
-                d = latent_dimension(fitted_on)
+        with phases("latent_dimension"):
+            knn = _ExactNeighbours(fitted_on)
+            d = _dimension(fitted_on, knn.distances) if n_components == "twonn" else n_components
         if d is None or d >= p or chosen.shape[0] < 4:
             logger.info(
                 "ReliefE: embedding skipped, neighbours are looked for among the columns themselves "
@@ -287,7 +253,7 @@ def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_abov
             )  # fmt: skip
             return Embedded(Z, None)
         with phases("embedding"):
-            return _fit_transform(_umap(d, chosen.shape[0], int(umap_seed)), Z, B, fitted_on, chosen)
+            return _fit_transform(_umap(d, knn, int(umap_seed)), Z, B, fitted_on, chosen, knn)
 
 
 def label_set_codes(T):
@@ -338,7 +304,8 @@ def embed_targets(T, codes, hyperbolic, n_representatives, random_state, phases)
         seed = int(random_state.randint(np.iinfo(np.int32).max))
         B = T.toarray() if T.nnz > _DENSE_ABOVE * n * q else T
         fitted_on = B if chosen.shape[0] == n else B[chosen]
-        d = latent_dimension(fitted_on)
+        knn = _ExactNeighbours(fitted_on)
+        d = _dimension(fitted_on, knn.distances)
         if d is None or d >= q or chosen.shape[0] < 4:
             logger.info(
                 "embedding of the targets skipped, the labels themselves are used "
@@ -347,22 +314,77 @@ def embed_targets(T, codes, hyperbolic, n_representatives, random_state, phases)
             )  # fmt: skip
             return T.toarray(), None
         extra = {"output_metric": "hyperboloid"} if hyperbolic else {}
-        embedded = _fit_transform(_umap(d, chosen.shape[0], seed, **extra), T, B, fitted_on, chosen)
+        embedded = _fit_transform(_umap(d, knn, seed, **extra), T, B, fitted_on, chosen, knn)
         if embedded.n_components is None:
             return T.toarray(), None
         return embedded.E, embedded.n_components
 
 
-def _umap(d, n_rows, seed, **extra):
-    """UMAP as the paper uses it: its defaults, random start, d dimensions."""
+class _ExactNeighbours:
+    """Exact neighbours for UMAP, which would look for approximate ones or measure all pairs by calls from Python.
+
+    Stands in for the search index of ``precomputed_knn`` too. UMAP passes on rows rounded to single precision;
+    the search uses the rows themselves, which have to be announced in :attr:`pending` before.
+
+    Parameters
+    ----------
+    fitted_on : float64 ndarray or canonical csr_matrix of shape (ν, p)
+        The representatives, at least 2.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        UMAP's number of neighbours, a row itself being the first.
+    ids, distances : ndarrays of shape (ν, n_neighbors − 1)
+        The nearest other rows.
+    pending : ndarray or csr_matrix of shape (m, p)
+        The rows that UMAP will ask for next.
+    """
+
+    _angular_trees = False  # read by UMAP to decide how hard an approximate search should try
+
+    def __init__(self, fitted_on):
+        n = fitted_on.shape[0]
+        self.n_neighbors = min(_UMAP_NEIGHBORS, n - 1)
+        self._search = NearestRows(fitted_on)
+        self.ids, self.distances = self._search.among_themselves(max(1, min(_UMAP_NEIGHBORS - 1, n - 1)))
+        self.pending = None
+
+    def precomputed(self):
+        """Return the value of UMAP's ``precomputed_knn``."""
+        n = self.ids.shape[0]
+        width = self.n_neighbors - 1
+        ids = np.column_stack((np.arange(n, dtype=np.int32), self.ids[:, :width]))
+        distances = np.column_stack((np.zeros(n), self.distances[:, :width]))
+        return np.ascontiguousarray(ids), distances.astype(np.float32), self
+
+    def query(self, X, k, epsilon):
+        """Answer UMAP's ``transform``."""
+        if X.shape != self.pending.shape:
+            raise RuntimeError(f"UMAP asked for {X.shape[0]} rows, {self.pending.shape[0]} were announced.")
+        ids, distances = self._search.of(self.pending, k)
+        return ids, distances.astype(np.float32)
+
+
+def _umap(d, knn, seed, **extra):
+    """UMAP as the paper uses it: its defaults, random start, d dimensions; the neighbours are exact."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # umap warns of optional packages that are not needed here
         from umap import UMAP  # heavy to import, and not needed by every user of this package
 
-    n_neighbors = min(15, n_rows - 1)
-    if n_neighbors < 15:
-        logger.info("ReliefE: UMAP's n_neighbors lowered to %d for %d rows.", n_neighbors, n_rows)
-    return UMAP(n_components=d, n_neighbors=n_neighbors, init="random", random_state=seed, n_jobs=1, **extra)
+    if knn.n_neighbors < _UMAP_NEIGHBORS:
+        logger.info(
+            "ReliefE: UMAP's n_neighbors lowered to %d for %d rows.", knn.n_neighbors, knn.ids.shape[0]
+        )
+    return UMAP(
+        n_components=d,
+        n_neighbors=knn.n_neighbors,
+        init="random",
+        random_state=seed,
+        n_jobs=1,
+        precomputed_knn=knn.precomputed(),
+        **extra,
+    )
 
 
 def _user_model(embedding, n_components):
@@ -378,13 +400,15 @@ def _user_model(embedding, n_components):
     return model
 
 
-def _fit_transform(model, Z, B, fitted_on, chosen):
+def _fit_transform(model, Z, B, fitted_on, chosen, knn=None):
     """Fit on the representatives, transform the rest in batches, and put all rows in their places."""
     n = B.shape[0]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(fitted_on)
-        part = np.asarray(model.transform(fitted_on), dtype=np.float64)
+        # UMAP's own place for a row it was fitted on; its `transform` would move rows of a sparse matrix again.
+        part = model.transform(fitted_on) if knn is None else model.embedding_
+        part = np.asarray(part, dtype=np.float64)
         if part.ndim != 2 or part.shape[0] != chosen.shape[0]:
             raise ValueError(
                 f"embedding: {type(model).__name__} returned shape {part.shape} for {chosen.shape[0]} rows."
@@ -394,8 +418,12 @@ def _fit_transform(model, Z, B, fitted_on, chosen):
         rest = np.setdiff1d(np.arange(n), chosen)
         for start in range(0, rest.shape[0], _TRANSFORM_ROWS):
             rows = rest[start : start + _TRANSFORM_ROWS]
-            E[rows] = model.transform(B[rows])
-    for message in sorted({str(w.message).strip().splitlines()[0] for w in caught}):
+            part = B[rows]
+            if knn is not None:
+                knn.pending = part
+            E[rows] = model.transform(part)
+    messages = {str(w.message).strip().splitlines()[0] for w in caught}
+    for message in sorted(each for each in messages if not each.startswith("precomputed_knn[2]")):
         logger.info("ReliefE: %s: %s", type(model).__name__, message)
     if not np.isfinite(E).all():
         logger.warning(

@@ -7,17 +7,50 @@ from collections import defaultdict
 from contextlib import contextmanager
 
 import numpy as np
+from scipy import sparse
 
-from reliefe._threads import Team
+from reliefe._threads import Team, pieces
 
 _NEIGHBOUR_BYTES = 64 * 2**20
+_UPDATES = 4e8  # differences added up before anything else gets a chance
 
 
 class Phases:
-    """Wall-clock seconds by phase."""
+    """Wall-clock seconds by phase, and a progress bar over the rows.
 
-    def __init__(self):
+    Parameters
+    ----------
+    title : str or None
+        What stands before the bar; None draws none.
+    """
+
+    def __init__(self, title=None):
         self.seconds = defaultdict(float)
+        self._title = title
+        self._bar = None
+
+    @contextmanager
+    def bar(self, total):
+        """Draw a bar of ``total`` steps while the block lasts, on standard error, if it lasts a second or more."""
+        if self._title is None:
+            yield
+            return
+        from tqdm import tqdm
+
+        with tqdm(total=total, desc=self._title, unit="row", delay=1.0, leave=False) as self._bar:
+            yield
+        self._bar = None
+
+    def advance(self, steps):
+        """Move the bar on."""
+        if self._bar is not None:
+            self._bar.update(steps)
+
+    def share(self, seconds, parts):
+        """Divide wall-clock seconds among phases in proportion to ``parts``, seconds summed over threads."""
+        whole = sum(parts.values())
+        for phase, part in parts.items():
+            self.seconds[phase] += float(seconds * part / whole) if whole > 0.0 else 0.0
 
     @contextmanager
     def __call__(self, phase):
@@ -59,6 +92,9 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases):
     groups = neighbours_of.groups
     capacity = int(groups.segment_ptr[-1])
     b = min(neighbours_of.block_rows, rows.shape[0], max(16, _NEIGHBOUR_BYTES // (4 * max(1, capacity))))
+    # Rows whose updates take a fraction of a second, so that a fit can be interrupted; decided by the data alone.
+    width = Z.nnz / Z.shape[0] if sparse.issparse(Z) else Z.shape[1]
+    chunk = int(np.clip(_UPDATES / (max(1, capacity) * max(1.0, width)), 16, b))
     neighbour_buffer = np.empty((b, capacity), dtype=np.int32)
     used = np.zeros((rows.shape[0], groups.class_ptr.shape[0] - 1), dtype=np.int64)
     weights = np.zeros(Z.shape[1], dtype=np.float64)
@@ -67,13 +103,17 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases):
     place[groups.members] = np.arange(Z.shape[0])
     order = np.argsort(place[rows])
     sorted_rows = rows[order]
-    with Team(n_jobs) as team:
+    # Searching counts half of a row's progress, updating the other half.
+    with Team(n_jobs) as team, phases.bar(2 * rows.shape[0]):
         for start in range(0, rows.shape[0], b):
             block = sorted_rows[start : start + b]
             near, counts = neighbour_buffer[: block.shape[0]], used[start : start + b]
             neighbours_of.find(block, near, counts, team, phases)
             with phases("weights"):
-                target.update(Z, block, groups, near, counts, abs_mean, weights, team)
+                for lo, hi in pieces(block.shape[0], chunk):
+                    part = slice(lo, hi)
+                    target.update(Z, block[part], groups, near[part], counts[part], abs_mean, weights, team)
+                    phases.advance(hi - lo)
     in_given_order = np.empty_like(used)
     in_given_order[order] = used
     return weights / rows.shape[0], in_given_order

@@ -40,6 +40,8 @@ class ReliefE(ReliefF):
         Number of threads for neighbours and weights. The embedding runs on one, which makes it repeatable.
     random_state : int, RandomState instance or None, default=None
         Seed of representatives, sparsification, embedding and row sampling.
+    verbose : bool, default=False
+        As in :class:`ReliefF`; the bar covers what comes after the embedding.
 
     Attributes
     ----------
@@ -77,6 +79,7 @@ feature_names_in_, target_n_components_, timings_
         sparsify_above=0.15,
         n_jobs=None,
         random_state=None,
+        verbose=False,
     ):
         super().__init__(
             n_neighbors=n_neighbors,
@@ -86,6 +89,7 @@ feature_names_in_, target_n_components_, timings_
             n_features_to_select=n_features_to_select,
             n_jobs=n_jobs,
             random_state=random_state,
+            verbose=verbose,
         )
         self.metric = metric
         self.embedding = embedding

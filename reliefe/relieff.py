@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 
@@ -46,6 +46,8 @@ class ReliefF(SelectorMixin, BaseEstimator):
         Number of threads (None is 1, −1 all cores). The weights do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Used to sample rows when ``n_iterations`` asks for fewer than there are.
+    verbose : bool, default=False
+        Whether to show a progress bar on standard error when a fit takes more than a second.
 
     Attributes
     ----------
@@ -96,6 +98,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         n_features_to_select=None,
         n_jobs=None,
         random_state=None,
+        verbose=False,
     ):
         self.n_neighbors = n_neighbors
         self.abs_mean = abs_mean
@@ -104,6 +107,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         self.n_features_to_select = n_features_to_select
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X, y):
         """Compute the weights.
@@ -135,18 +139,22 @@ class ReliefF(SelectorMixin, BaseEstimator):
         from reliefe.validation import check_parameters, check_X, check_y
 
         started = time.perf_counter()
-        phases = Phases()
+        phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
             check_parameters(self)
             X = check_X(self, X, y)
-            self._check_selection_against(X.shape[1])
-            y, self.classes_ = check_y(y, X.shape[0])
+            n, p = X.shape
+            self._check_selection_against(p)
+            y, self.classes_ = check_y(y, n)
             random_state = check_random_state(self.random_state)
         with phases("normalise"):
-            Z = normalise(X)
-        rows = self._rows_to_use(X.shape[0], random_state)
+            # A sparse X is a copy of the user's already and is worked on in place.
+            Z = normalise(X, in_place=sparse.issparse(X))
+            del X
+        rows = self._rows_to_use(n, random_state)
         target, codes = self._target(y, random_state, phases)
-        groups = target.groups(None if self.n_neighbors == "adaptive" else self.n_neighbors)
+        # No more than the rows there are: the arrays behind this cannot hold any integer.
+        groups = target.groups(None if self.n_neighbors == "adaptive" else min(self.n_neighbors, Z.shape[0]))
         neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
         weights, used = relief_weights(
             Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases
@@ -218,7 +226,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         if wanted is None:
             wanted = p
         elif not isinstance(wanted, Integral):
-            wanted = max(1, int(wanted * p))
+            wanted = max(1, int(round(wanted * p, 6)))  # 0.29 · 100 is 28.999… in floating point
         return self.ranking_ <= wanted
 
     def __sklearn_tags__(self):
@@ -226,4 +234,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
+        # "0/1 for each of several labels" has its place here, in scikit-learn's RFE too, which is no classifier either.
+        # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
+        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True)
         return tags

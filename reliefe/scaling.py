@@ -13,6 +13,9 @@ import numpy as np
 from scipy import sparse
 
 
+_ENTRIES = 2**17  # of a sparse matrix worked on at a time
+
+
 def column_scaling(X):
     """Return shift and range of every column.
 
@@ -42,13 +45,15 @@ def column_scaling(X):
     return shift, extent
 
 
-def normalise(X):
+def normalise(X, in_place=False):
     """Divide every column by its range.
 
     Parameters
     ----------
     X : ndarray or csr_matrix of shape (n, p)
-        Finite float64 values. Not modified.
+        Finite float64 values.
+    in_place : bool
+        Whether a sparse X may be overwritten and returned; else it is not modified.
 
     Returns
     -------
@@ -74,8 +79,13 @@ def normalise(X):
         Z[:, constant] = 0.0
         Z += 0.0  # −0.0 becomes 0.0, as in sparse storage
         return Z
-    data = (X.data - shift[X.indices]) / divisor[X.indices]
-    data[constant[X.indices]] = 0.0
-    Z = sparse.csr_matrix((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    Z = X if in_place else X.copy()
+    Z = sparse.csr_matrix((Z.data, Z.indices, Z.indptr), shape=Z.shape)  # one type for both kinds of index
+    divisor[constant] = np.inf  # which turns every value of a constant column into 0
+    for start in range(0, Z.nnz, _ENTRIES):
+        part = slice(start, start + _ENTRIES)
+        columns = Z.indices[part]
+        Z.data[part] -= shift[columns]
+        Z.data[part] /= divisor[columns]
     Z.eliminate_zeros()
     return Z

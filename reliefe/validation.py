@@ -28,8 +28,9 @@ def check_parameters(estimator):
             raise ValueError(f'n_neighbors must be a positive integer or "adaptive", got {k!r}.')
     else:
         _positive_integer("n_neighbors", k, ' or "adaptive"')
-    if not isinstance(parameters["abs_mean"], (bool, np.bool_)):
-        raise TypeError(f"abs_mean must be True or False, got {parameters['abs_mean']!r}.")
+    for name in ("abs_mean", "verbose"):
+        if not isinstance(parameters[name], (bool, np.bool_)):
+            raise TypeError(f"{name} must be True or False, got {parameters[name]!r}.")
     distance = parameters["target_distance"]
     known = {**SET_DISTANCES, **EMBEDDED_DISTANCES}
     if not isinstance(distance, str) or distance not in known:
@@ -164,6 +165,8 @@ def check_y(y, n_rows):
     """
     if not sparse.issparse(y):
         y = _as_array(y)
+    if y.ndim > 2:
+        raise ValueError(f"y has {y.ndim} dimensions (shape {y.shape}); classes take one, label sets two.")
     if y.ndim == 2:
         target = _check_label_sets(y)
         _check_length(target.shape[0], n_rows)
@@ -184,7 +187,13 @@ def check_y(y, n_rows):
 
 def _as_array(y):
     """Make an array of y without letting numpy turn numbers and missing labels among text into text."""
-    array = np.asarray(y)
+    try:
+        array = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(
+            "y cannot be made an array: classes are one value per row, label sets are rows of 0 and 1 that all have "
+            f"the same length ({error})."
+        ) from None
     if array.dtype.kind in "US" and not hasattr(y, "dtype"):
         return np.asarray(y, dtype=object)
     if array.dtype.kind == "O" and array.ndim == 1:
@@ -210,6 +219,10 @@ def _check_label_sets(y):
         raise ValueError(f"y has shape {y.shape}: no labels.")
     values = y.data if sparse.issparse(y) else y
     if values.dtype.kind == "O":
+        if any(isinstance(value, (str, bytes)) for value in values.ravel()):
+            raise ValueError(
+                "y: a multi-label target holds 0 and 1 only, as numbers or booleans, not as text."
+            )
         try:
             y = y.astype(np.float64)
         except (TypeError, ValueError) as error:
@@ -232,6 +245,8 @@ def _check_label_sets(y):
 
 def _refuse_text_columns(X):
     """Name the columns that hold text or dates, before a conversion fails without saying where."""
+    if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "__array__"):
+        raise TypeError(f"X is a {type(X).__name__}, which holds no values yet; hand over X.collect().")
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         for position, name in enumerate(X.columns):
             column = X.iloc[:, position] if hasattr(X, "iloc") else X[name]
@@ -259,7 +274,9 @@ def _refuse_text(column, where):
 def _refuse_non_finite(X, names):
     """Name row and column of the first value that is NaN or infinite."""
     values = X.data if sparse.issparse(X) else X
-    if np.isfinite(values.sum()) or np.isfinite(values).all():
+    with np.errstate(over="ignore", invalid="ignore"):  # finite values may have no finite sum
+        total = values.sum()
+    if np.isfinite(total) or np.isfinite(values).all():
         return
     if sparse.issparse(X):
         entry = int(np.flatnonzero(~np.isfinite(values))[0])

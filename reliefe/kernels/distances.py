@@ -16,7 +16,7 @@ COSINE, EUCLIDEAN, MANHATTAN = 0, 1, 2
 
 
 @njit(nogil=True, cache=True)
-def manhattan_sparse(rows, indptr, indices, values, col_indptr, col_rows, col_values, norms, lo, hi, out):
+def manhattan_sparse(rows, indptr, indices, values, factor, col_indptr, col_rows, col_values, norms, out):
     """Fixed-point Manhattan distances from sparse rows to all rows, through an inverted index.
 
     The distance of two rows is the sum of their norms plus a correction on the columns that both have, so
@@ -25,26 +25,28 @@ def manhattan_sparse(rows, indptr, indices, values, col_indptr, col_rows, col_va
     Parameters
     ----------
     rows : int64 array of shape (b,)
-        Row numbers of the block.
+        Numbers of the rows to measure from.
     indptr, indices, values : arrays
-        The matrix by rows (CSR), values in fixed point (int64).
+        The matrix by rows (CSR), values as floats.
+    factor : float
+        The power of two of the fixed point.
     col_indptr, col_rows, col_values : arrays
-        The same matrix by columns (CSC).
+        The same matrix by columns (CSC), values in fixed point (int64), its rows in the order of ``out``.
     norms : int64 array of shape (n,)
-        Sum of absolute values of each row, in fixed point.
-    lo, hi : int
-        Range of positions in ``rows`` to work on.
+        Sum of absolute values of each row, in fixed point, in the order of ``out``.
     out : int64 array of shape (b, n)
-        Rows ``lo … hi − 1`` are overwritten.
+        Overwritten.
     """
     n = norms.shape[0]
-    for r in range(lo, hi):
+    for r in range(rows.shape[0]):
         i = rows[r]
-        own = norms[i]
+        own = np.int64(0)
+        for e in range(indptr[i], indptr[i + 1]):
+            own += abs(np.int64(np.rint(values[e] * factor)))
         for m in range(n):
             out[r, m] = own + norms[m]
         for e in range(indptr[i], indptr[i + 1]):
-            v = values[e]
+            v = np.int64(np.rint(values[e] * factor))
             size = abs(v)
             j = indices[e]
             for f in range(col_indptr[j], col_indptr[j + 1]):
@@ -53,47 +55,51 @@ def manhattan_sparse(rows, indptr, indices, values, col_indptr, col_rows, col_va
 
 
 @njit(nogil=True, cache=True)
-def metric_dense(rows, E, norms, metric, lo, hi, out):
-    """Distances in an embedding, from the rows ``rows[lo:hi]`` to all rows.
+def metric_dense(positions, columns, norms, metric, out):
+    """Distances in an embedding, from some rows to all rows.
 
     Parameters
     ----------
-    rows : int64 array of shape (b,)
-        Row numbers of the block.
-    E : float64 array of shape (n, d)
-        Embedded rows.
+    positions : int64 array of shape (b,)
+        The rows to measure from, as places in a column.
+    columns : float64 array of shape (d, n)
+        The embedding with its rows side by side.
     norms : float64 array of shape (n,)
-        Euclidean norms of the rows of ``E``.
+        Euclidean norms of the rows.
     metric : int
         :data:`COSINE` (1 − cos; 1 where a row is zero), :data:`EUCLIDEAN` or :data:`MANHATTAN`.
-    lo, hi : int
-        Range of positions in ``rows`` to work on.
     out : float64 array of shape (b, n)
-        Rows ``lo … hi − 1`` are overwritten.
+        Overwritten.
     """
-    n, d = E.shape
-    for r in range(lo, hi):
-        i = rows[r]
+    d, n = columns.shape
+    for r in range(positions.shape[0]):
+        i = positions[r]
+        total = out[r]
         for m in range(n):
-            total = 0.0
+            total[m] = 0.0
+        for j in range(d):
+            own = columns[j, i]
+            column = columns[j]
             if metric == COSINE:
-                for j in range(d):
-                    total += E[i, j] * E[m, j]
-                size = norms[i] * norms[m]
-                out[r, m] = 1.0 - total / size if size > 0.0 else 1.0
+                for m in range(n):
+                    total[m] += own * column[m]
             elif metric == EUCLIDEAN:
-                for j in range(d):
-                    gap = E[i, j] - E[m, j]
-                    total += gap * gap
-                out[r, m] = np.sqrt(total)
+                for m in range(n):
+                    total[m] += (own - column[m]) * (own - column[m])
             else:
-                for j in range(d):
-                    total += abs(E[i, j] - E[m, j])
-                out[r, m] = total
+                for m in range(n):
+                    total[m] += abs(own - column[m])
+        if metric == COSINE:
+            for m in range(n):
+                size = norms[i] * norms[m]
+                total[m] = 1.0 - total[m] / size if size > 0.0 else 1.0
+        elif metric == EUCLIDEAN:
+            for m in range(n):
+                total[m] = np.sqrt(total[m])
 
 
 @njit(nogil=True, cache=True)
-def metric_sparse(rows, indptr, indices, values, n_columns, norms, metric, lo, hi, out):
+def metric_sparse(positions, indptr, indices, values, n_columns, norms, metric, out):
     """As :func:`metric_dense`, for rows stored as CSR with sorted columns.
 
     The part of row i that row l does not have is ``(all of i) − (i on the columns of l)``; both sums run in
@@ -101,8 +107,8 @@ def metric_sparse(rows, indptr, indices, values, n_columns, norms, metric, lo, h
     """
     n = norms.shape[0]
     query = np.zeros(n_columns, dtype=np.float64)
-    for r in range(lo, hi):
-        i = rows[r]
+    for r in range(positions.shape[0]):
+        i = positions[r]
         whole = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             v = values[e]

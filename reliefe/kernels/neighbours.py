@@ -37,11 +37,71 @@ def _kth_smallest(keys, m, k, heap):
 
 
 @njit(nogil=True, cache=True)
-def _select(keys, ids, m, k, tolerance, heap, near_keys, near, out):
+def _count_within(keys, limit):
+    """Count the keys that do not exceed ``limit``."""
+    count = np.int32(0)
+    for t in range(keys.shape[0]):
+        count += np.int32(keys[t] <= limit)
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _list_within(keys, limit, listed):
+    """Write the places of the keys that do not exceed ``limit`` to ``listed``; return how many there are.
+
+    ``listed`` has room for one more than there are keys.
+    """
+    count = 0
+    for t in range(keys.shape[0]):  # without a branch, which would be mispredicted too often
+        listed[count] = t
+        count += np.int64(keys[t] <= limit)
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _rough_limit(keys, k, guess, heap):
+    """Put a number that at least k keys, and seldom many more, do not exceed into ``heap[0]``.
+
+    ``guess[0]``, what came out for a row before, and ``guess[1]``, the power of the limit with which the number of
+    keys within it grew, only decide how fast it goes and are brought up to date.
+    """
+    wanted = 2 * k + 2
+    most = 4 * k + 8
+    below = 0.0
+    above = np.inf
+    limit = min(guess[0], 2.0**62)  # fits every type
+    last_limit = 0.0
+    last_count = 0
+    for _ in range(8):
+        heap[0] = limit  # in the type of the keys
+        count = _count_within(keys, heap[0])
+        if k <= count <= most:
+            guess[0] = limit
+            return
+        if last_count > 0 and count > 0 and count != last_count:
+            power = np.log(count / last_count) / np.log(limit / last_limit)
+            guess[1] = min(max(0.75 * guess[1] + 0.25 * power, 0.5), 200.0)
+        last_limit = limit
+        last_count = count
+        if count < k:
+            below = limit
+        else:
+            above = limit
+        limit = limit * (wanted / max(count, 0.25)) ** (1.0 / guess[1])
+        if not below < limit < above:
+            limit = 0.5 * (below + above) if above < np.inf else 2.0 * below
+        limit = min(limit, 2.0**62)
+    # Far off, or many equal keys.
+    guess[0] = max(np.float64(_kth_smallest(keys, keys.shape[0], k, heap)), 1e-300)
+
+
+@njit(nogil=True, cache=True)
+def _select(keys, ids, m, k, tolerance, partial, complete, heap, near_keys, near, out):
     """Write the ids of the k nearest of m candidates to ``out``, ascending; return how many.
 
     Keys within ``tolerance`` of the next smaller one are a tie, and ties go to the lower id. ``ids`` must
-    ascend. ``heap``, ``near_keys`` and ``near`` are scratch of at least m elements.
+    ascend. ``heap``, ``near_keys`` and ``near`` are scratch of at least m + 1 elements. With ``partial``,
+    candidates whose keys exceed ``complete`` are missing, and −1 is returned when they make a difference.
     """
     if m <= k:
         for t in range(m):
@@ -51,12 +111,13 @@ def _select(keys, ids, m, k, tolerance, heap, near_keys, near, out):
     width = 4 * tolerance
     while True:
         limit = kth + width
+        if partial and limit > complete:
+            return -1
         c = 0
         for t in range(m):
-            if keys[t] <= limit:
-                near_keys[c] = keys[t]
-                near[c] = ids[t]
-                c += 1
+            near_keys[c] = keys[t]
+            near[c] = ids[t]
+            c += np.int64(keys[t] <= limit)
         if c == k:  # nobody else is close to the k-th: no tie to settle
             for t in range(k):
                 out[t] = near[t]
@@ -65,7 +126,7 @@ def _select(keys, ids, m, k, tolerance, heap, near_keys, near, out):
         last = k  # one past the tied group that holds the k-th
         while last < c and near_keys[order[last]] - near_keys[order[last - 1]] <= tolerance:
             last += 1
-        if last < c or c == m or limit - near_keys[order[last - 1]] >= tolerance:
+        if last < c or (c == m and not partial) or limit - near_keys[order[last - 1]] >= tolerance:
             break
         width = 4 * width + tolerance
     first = k - 1
@@ -99,16 +160,26 @@ def _adaptive_count(ordered, tolerance):
 
 @njit(nogil=True, cache=True)
 def nearest_per_class(
-    distances, rows, members, class_ptr, segment_ptr, k, tolerance, lo, hi, neighbours, counts
+    distances,
+    positions,
+    members,
+    class_ptr,
+    segment_ptr,
+    k,
+    tolerance,
+    infinite,
+    guesses,
+    neighbours,
+    counts,
 ):
-    """Find the nearest rows of every class for the rows ``rows[lo:hi]`` of a block.
+    """Find the nearest rows of every class for some rows, given their distances to all rows.
 
     Parameters
     ----------
     distances : int64 or float64 array of shape (b, n)
-        Distances from the block's rows to all rows.
-    rows : int64 array of shape (b,)
-        Row numbers of the block; a row is never its own neighbour.
+        Columns in the order of ``members``. A row's distance to itself is overwritten.
+    positions : int64 array of shape (b,)
+        Where the rows stand in ``members``; a row is never its own neighbour.
     members : int64 array of shape (n,)
         Row numbers grouped by class, ascending inside a class.
     class_ptr : int64 array of shape (c + 1,)
@@ -119,8 +190,10 @@ def nearest_per_class(
         Number of neighbours per class, or 0 for the adaptive number.
     tolerance : number of the type of ``distances``
         Distances this close are a tie.
-    lo, hi : int
-        Range of positions in ``rows`` to work on.
+    infinite : number of the type of ``distances``
+        Larger than every distance.
+    guesses : float64 array of shape (c, 2)
+        Kept from call to call; only decides how fast it goes, see :func:`_rough_limit`.
     neighbours : int32 array of shape (b, segment_ptr[-1])
         Filled with row numbers, ascending inside a class.
     counts : int64 array of shape (b, c)
@@ -130,24 +203,39 @@ def nearest_per_class(
     largest = 0
     for q in range(n_classes):
         largest = max(largest, class_ptr[q + 1] - class_ptr[q])
-    keys = np.empty(largest, dtype=distances.dtype)
-    heap = np.empty(largest, dtype=distances.dtype)
-    near_keys = np.empty(largest, dtype=distances.dtype)
-    ids = np.empty(largest, dtype=np.int32)
-    near = np.empty(largest, dtype=np.int32)
-    for r in range(lo, hi):
-        i = rows[r]
+    keys = np.empty(largest + 1, dtype=distances.dtype)
+    heap = np.empty(largest + 1, dtype=distances.dtype)
+    near_keys = np.empty(largest + 1, dtype=distances.dtype)
+    ids = np.empty(largest + 1, dtype=np.int32)
+    near = np.empty(largest + 1, dtype=np.int32)
+    listed = np.empty(largest + 1, dtype=np.int32)
+    for r in range(positions.shape[0]):
+        position = positions[r]
+        distances[r, position] = infinite
         for q in range(n_classes):
-            m = 0
-            for t in range(class_ptr[q], class_ptr[q + 1]):
-                other = members[t]
-                if other != i:
-                    keys[m] = distances[r, other]
-                    ids[m] = other
-                    m += 1
+            start = class_ptr[q]
+            stop = class_ptr[q + 1]
+            own = start <= position < stop
             out = neighbours[r, segment_ptr[q] : segment_ptr[q + 1]]
-            if k > 0:
-                wanted = k
-            else:
-                wanted = _adaptive_count(np.sort(keys[:m]), tolerance)
-            counts[r, q] = _select(keys, ids, m, wanted, tolerance, heap, near_keys, near, out)
+            measured = distances[r, start:stop]
+            if 0 < k < stop - start - own:
+                _rough_limit(measured, k, guesses[q], heap)
+                # Ties take a second look, in whole numbers with room for the rounding of large ones.
+                complete = heap[0] + 8 * tolerance
+                m = _list_within(measured, complete, listed)
+                for t in range(m):
+                    keys[t] = measured[listed[t]]
+                    ids[t] = members[start + listed[t]]
+                found = _select(keys, ids, m, k, tolerance, True, complete, heap, near_keys, near, out)
+                if found >= 0:
+                    counts[r, q] = found
+                    continue
+            m = 0
+            for t in range(stop - start):
+                keys[m] = measured[t]
+                ids[m] = members[start + t]
+                m += np.int64(start + t != position)
+            wanted = k if k > 0 else _adaptive_count(np.sort(keys[:m]), tolerance)
+            counts[r, q] = _select(
+                keys, ids, m, wanted, tolerance, False, infinite, heap, near_keys, near, out
+            )

@@ -10,7 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from reliefe.kernels.neighbours import _adaptive_count, _kth_smallest, _select
+from reliefe.kernels.neighbours import (
+    _adaptive_count,
+    _kth_smallest,
+    _list_within,
+    _rough_limit,
+    _select,
+)
 
 #: Columns summed before the sum is added to what came before; decides how far rounding can go.
 COLUMNS_PER_TILE = 64
@@ -130,22 +136,11 @@ def _exact(Z, i, other, factor):
 
 
 @njit(nogil=True, cache=True)
-def _count_within(keys, limit):
-    """Count the keys that do not exceed ``limit``."""
-    count = np.int32(0)
-    for t in range(keys.shape[0]):
-        count += np.int32(keys[t] <= limit)
-    return count
-
-
-@njit(nogil=True, cache=True)
 def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed):
     """List who may be among the k nearest, or so near that it takes a second look.
 
     Everybody whose key does not exceed the k-th smallest by more than ``2.1 * (slack + slack_rate * k-th) + extra``
-    is on the list. ``guess[0]``, a limit that fitted a row before, and ``guess[1]``, the power of the limit with
-    which the number of keys within it grew, only decide how fast it goes and are brought up to date; ``listed`` has
-    room for one more than there are keys.
+    is on the list. ``guess`` is for :func:`reliefe.kernels.neighbours._rough_limit`.
 
     Returns
     -------
@@ -154,39 +149,9 @@ def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed
     kth : float
         The k-th smallest key.
     """
-    size = keys.shape[0]
-    wanted = 2 * k + 2
-    most = 4 * k + 8
-    below = np.float32(0.0)
-    above = np.float32(np.inf)
-    limit = guess[0]
-    last_limit = np.float32(0.0)
-    last_count = 0
-    fits = False
-    for _ in range(8):
-        count = _count_within(keys, limit)
-        if last_count > 0 and count > 0 and count != last_count:
-            power = np.log(count / last_count) / np.log(limit / last_limit)
-            guess[1] = min(max(0.75 * guess[1] + 0.25 * power, 0.5), 200.0)
-        last_limit, last_count = limit, count
-        if count < k:
-            below = limit
-        elif count > most:
-            above = limit
-        else:
-            fits = True
-            break
-        limit = np.float32(limit * (wanted / max(count, 0.25)) ** (1.0 / guess[1]))
-        if not below < limit < above:
-            limit = np.float32(0.5) * (below + above) if above < np.inf else np.float32(2.0) * below
-    if not fits:  # far off, or many equal keys
-        limit = _kth_smallest(keys, size, k, heap)
-    guess[0] = limit
-    reach = np.float32(limit + 2.2 * (slack + slack_rate * limit) + extra)
-    count = 0
-    for t in range(size):  # without a branch, which would be mispredicted too often
-        listed[count] = t
-        count += np.int64(keys[t] <= reach)
+    _rough_limit(keys, k, guess, heap)
+    limit = heap[0]
+    count = _list_within(keys, np.float32(limit + 2.2 * (slack + slack_rate * limit) + extra), listed)
     for s in range(count):
         near_keys[s] = keys[listed[s]]
     return count, _kth_smallest(near_keys, count, k, heap)
@@ -304,7 +269,7 @@ def _settle_adaptive(
             unsure[c] = ids[t]
             c += 1
     wanted = _adaptive_count(np.sort(exact[:c]), tolerance)
-    return _select(exact, unsure, c, wanted, tolerance, scratch[0], scratch[1], near, out)
+    return _select(exact, unsure, c, wanted, tolerance, False, np.int64(0), scratch[0], scratch[1], near, out)
 
 
 @njit(nogil=True, cache=True)
@@ -354,13 +319,12 @@ def nearest_screened(
         largest = max(largest, class_ptr[q + 1] - class_ptr[q])
     heap = np.empty(largest, dtype=np.float32)
     exact = np.empty(largest, dtype=np.int64)
-    scratch = np.empty((2, largest), dtype=np.int64)
+    scratch = np.empty((2, largest + 1), dtype=np.int64)
     unsure = np.empty(largest + 1, dtype=np.int32)
     listed = np.empty(largest + 1, dtype=np.int32)
     near_keys = np.empty(largest, dtype=np.float32)
-    guesses = np.ones((n_classes, 2), dtype=np.float32)
-    guesses[:, 1] = 10.0
-    near = np.empty(largest, dtype=np.int32)
+    guesses = np.full((n_classes, 2), 10.0, dtype=np.float64)
+    near = np.empty(largest + 1, dtype=np.int32)
     for r in range(lo, hi):
         position = positions[r]
         i = members[position]
