@@ -79,22 +79,33 @@ def sparsify(X, random_state=None):
     csr_matrix of shape (m, p), float64
         Without stored zeros. Its expectation is X.
     """
-    rng = check_random_state(random_state)
     B = sparse.csr_matrix(X, dtype=np.float64, copy=True)
     B.sum_duplicates()
     B.eliminate_zeros()
-    size = np.abs(B.data)
-    if size.size == 0:
-        return B
+    return sparse.csr_matrix(_sparsify_in_place(B, check_random_state(random_state)))
+
+
+def _sparsify_in_place(B, rng):
+    """As :func:`sparsify`, for a float64 array in C order or a canonical CSR matrix that may be overwritten."""
+    from reliefe.kernels.sparsify import absolute_sums, count_small, decide
+
     m, p = B.shape
-    row_sums = np.bincount(np.repeat(np.arange(m), np.diff(B.indptr)), weights=size, minlength=m)
-    column_sums = np.bincount(B.indices, weights=size, minlength=p)
+    if sparse.issparse(B):
+        values, size = B.data, np.abs(B.data)
+        row_sums = np.bincount(np.repeat(np.arange(m), np.diff(B.indptr)), weights=size, minlength=m)
+        column_sums = np.bincount(B.indices, weights=size, minlength=p)
+    else:
+        values = B.reshape(-1)
+        row_sums, column_sums = absolute_sums(B)
     threshold = max(row_sums.max(), column_sums.max()) / (m + p) / np.sqrt(m + p)
-    small = size <= threshold
-    kept = rng.random_sample(int(small.sum())) * threshold < size[small]
-    B.data[small] = np.where(kept, np.sign(B.data[small]) * threshold, 0.0)
-    B.eliminate_zeros()
+    decide(values, threshold, rng.random_sample(count_small(values, threshold)))
+    if sparse.issparse(B):
+        B.eliminate_zeros()
     return B
+
+
+def _share_of_nonzeros(X):
+    return (X.nnz if sparse.issparse(X) else np.count_nonzero(X)) / (X.shape[0] * X.shape[1])
 
 
 def _distinct_rows(X):
@@ -229,13 +240,15 @@ def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_abov
     with phases("representatives"):
         chosen = representatives(codes, n_representatives, random_state)
     sparsify_seed, umap_seed = random_state.randint(np.iinfo(np.int32).max, size=2)
-    # One storage for both kinds of input from here on, so that dense and sparse data embed alike.
     with phases("sparsify"):
-        B = sparse.csr_matrix(Z)
-        if B.nnz > sparsify_above * n * p:
-            B = sparsify(B, sparsify_seed)
-        if B.nnz > _DENSE_ABOVE * n * p:
-            B = B.toarray()
+        B = Z
+        if _share_of_nonzeros(B) > sparsify_above:
+            B = _sparsify_in_place(B.copy(), check_random_state(sparsify_seed))
+        # One storage for both kinds of input from here on, so that dense and sparse data embed alike.
+        if _share_of_nonzeros(B) > _DENSE_ABOVE:
+            B = B.toarray() if sparse.issparse(B) else B
+        else:
+            B = sparse.csr_matrix(B)
     with threadpool_limits(limits=1, user_api="blas"):  # sums in a product may depend on the threads
         fitted_on = B if chosen.shape[0] == n else B[chosen]
         if not isinstance(embedding, str):
