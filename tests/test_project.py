@@ -97,8 +97,8 @@ def test_the_library_knows_nothing_of_the_benchmark():
 
 
 def test_the_library_imports_nothing_but_its_requirements():
-    # joblib and threadpoolctl are requirements of scikit-learn.
-    allowed = {"reliefe", "numpy", "scipy", "numba", "sklearn", "umap", "joblib", "threadpoolctl"}
+    # joblib and threadpoolctl are requirements of scikit-learn, tqdm is one of umap-learn.
+    allowed = {"reliefe", "numpy", "scipy", "numba", "sklearn", "umap", "joblib", "threadpoolctl", "tqdm"}
     tops = {
         name.partition(".")[0]
         for module, path in SOURCES.items()
