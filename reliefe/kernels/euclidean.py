@@ -73,12 +73,16 @@ def candidates(rough, slack, k, heap, out):
 @njit(nogil=True, cache=True)
 def _keep_nearest(listed, exact, count, ids, squares):
     """Write the nearest of ``count`` candidates, ascending by distance, then by number."""
-    order = np.argsort(
-        exact[:count], kind="mergesort"
-    )  # stable: equal distances stay in the order of the numbers
     for t in range(ids.shape[0]):
-        ids[t] = listed[order[t]]
-        squares[t] = exact[order[t]]
+        best = t
+        for u in range(t + 1, count):
+            # Swaps mix up the order of the numbers, so that ties are settled by the numbers themselves.
+            if exact[u] < exact[best] or (exact[u] == exact[best] and listed[u] < listed[best]):
+                best = u
+        exact[t], exact[best] = exact[best], exact[t]
+        listed[t], listed[best] = listed[best], listed[t]
+        ids[t] = listed[t]
+        squares[t] = exact[t]
 
 
 @njit(nogil=True, cache=True)
