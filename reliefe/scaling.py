@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-
 _ENTRIES = 2**17  # of a sparse matrix worked on at a time
 
 

@@ -1,0 +1,1 @@
+"""Measurements of speed, memory and overhead; see README.md in this folder."""
