@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -240,16 +241,11 @@ def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_abov
     with phases("representatives"):
         chosen = representatives(codes, n_representatives, random_state)
     sparsify_seed, umap_seed = random_state.randint(np.iinfo(np.int32).max, size=2)
-    with phases("sparsify"):
-        B = Z
-        if _share_of_nonzeros(B) > sparsify_above:
-            B = _sparsify_in_place(B.copy(), check_random_state(sparsify_seed))
-        # One storage for both kinds of input from here on, so that dense and sparse data embed alike.
-        if _share_of_nonzeros(B) > _DENSE_ABOVE:
-            B = B.toarray() if sparse.issparse(B) else B
-        else:
-            B = sparse.csr_matrix(B)
-    with threadpool_limits(limits=1, user_api="blas"):  # sums in a product may depend on the threads
+    with ExitStack() as stack:
+        with phases("sparsify"):
+            # Sums in a product may depend on the threads.
+            stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
+            B = _as_embedded(Z, sparsify_above, sparsify_seed)
         fitted_on = B if chosen.shape[0] == n else B[chosen]
         if not isinstance(embedding, str):
             model = _user_model(embedding, n_components)
@@ -267,6 +263,17 @@ def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_abov
             return Embedded(Z, None)
         with phases("embedding"):
             return _fit_transform(_umap(d, knn, int(umap_seed)), Z, B, fitted_on, chosen, knn)
+
+
+def _as_embedded(Z, sparsify_above, seed):
+    """Sparsify rows that are not sparse enough; the result shares its values with Z where nothing is changed."""
+    B = Z
+    if _share_of_nonzeros(B) > sparsify_above:
+        B = _sparsify_in_place(B.copy(), check_random_state(seed))
+    # One storage for both kinds of input from here on, so that dense and sparse data embed alike.
+    if _share_of_nonzeros(B) > _DENSE_ABOVE:
+        return B.toarray() if sparse.issparse(B) else B
+    return sparse.csr_matrix(B)
 
 
 def label_set_codes(T):

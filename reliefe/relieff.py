@@ -234,7 +234,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
-        # "0/1 for each of several labels" has its place here, in scikit-learn's RFE too, which is no classifier either.
+        # "0/1 for each of several labels" has its place here, as in scikit-learn's RFE, no classifier either.
         # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
         tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True)
         return tags

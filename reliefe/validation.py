@@ -191,8 +191,8 @@ def _as_array(y):
         array = np.asarray(y)
     except ValueError as error:
         raise ValueError(
-            "y cannot be made an array: classes are one value per row, label sets are rows of 0 and 1 that all have "
-            f"the same length ({error})."
+            "y cannot be made an array: classes are one value per row, label sets are rows of 0 and 1 that all "
+            f"have the same length ({error})."
         ) from None
     if array.dtype.kind in "US" and not hasattr(y, "dtype"):
         return np.asarray(y, dtype=object)

@@ -83,6 +83,11 @@ def tie_tolerance(distances, metric="manhattan"):
 # ------------------------------------------------------------------------------------------------- neighbours
 
 
+def kth_smallest(values, k):
+    """The k-th smallest of the values, k from 1 (bounded heap of the neighbour search)."""
+    return sorted(values)[k - 1]
+
+
 def in_order(distances, tolerance):
     """Keys of the dict ``distances`` (row → distance), nearest first, ties by the lower row (Decisions §1.3)."""
     by_distance = sorted(distances, key=lambda row: (distances[row], row))
@@ -117,6 +122,16 @@ def nearest(i, candidates, space, k, metric="manhattan"):
     if k == "adaptive":
         k = adaptive_k(sorted(distances.values()), tolerance)
     return order[:k]
+
+
+def nearest_rows(query, rows, k, without=None):
+    """The k rows nearest to ``query`` by Euclidean distance, ties by the lower row (Decisions §2.5, §2.6)."""
+    squares = {
+        m: sum((u - v) ** 2 for u, v in zip(query, row, strict=True))
+        for m, row in enumerate(rows)
+        if m != without
+    }
+    return sorted(squares, key=lambda m: (squares[m], m))[:k]
 
 
 # ------------------------------------------------------------------------------------------------ multi-class
@@ -350,12 +365,10 @@ def sparsify_rule(B):
     return values, probabilities
 
 
-def latent_dimension(X, exact=False):
-    """TwoNN with repeated rows taken once (Decisions §2.5, Algorithm 2). None where there is no number."""
-    rows = table(X, exact)
-    largest = min(len(rows[0]), len(rows) - 2)
-    distinct = list(dict.fromkeys(tuple(row) for row in rows))
-    if largest < 2 or len(distinct) < 3:
+def two_nn_slope(X, exact=False):
+    """The TwoNN estimate before it is rounded and bounded (Decisions §2.5, Algorithm 2). None: no number."""
+    distinct = list(dict.fromkeys(tuple(row) for row in table(X, exact)))
+    if len(distinct) < 3:
         return None
     squared_ratios = []
     for a in range(len(distinct)):
@@ -374,5 +387,12 @@ def latent_dimension(X, exact=False):
     denominator = sum(x * x for x in log_ratios)
     if denominator == 0:
         return None
-    slope = sum(x * h for x, h in zip(log_ratios, heights, strict=True)) / denominator
-    return min(max(round(slope), 2), largest)
+    return sum(x * h for x, h in zip(log_ratios, heights, strict=True)) / denominator
+
+
+def latent_dimension(X, exact=False):
+    """TwoNN with repeated rows taken once, as an integer from 2 to min(p, n − 2), or None (Decisions §2.5)."""
+    n, p = len(table(X, exact)), len(table(X, exact)[0])
+    largest = min(p, n - 2)
+    slope = two_nn_slope(X, exact) if largest >= 2 else None
+    return None if slope is None else min(max(round(slope), 2), largest)

@@ -188,6 +188,7 @@ def test_defaults_are_the_papers():
         "n_jobs": None,
         "random_state": None,
         "target_distance": "hamming",
+        "verbose": False,
     }
     expected = {
         "metric": "cosine",

@@ -56,6 +56,7 @@ def update_dense(Z, rows, neighbours, counts, targets, abs_mean, lo, hi, weights
     for j0 in range(lo, hi, step):
         j1 = min(hi, j0 + step)
         width = j1 - j0
+        gained = weights[j0:j1]
         for r in range(rows.shape[0]):
             m = counts[r, 0]
             if m == 0:
@@ -74,7 +75,7 @@ def update_dense(Z, rows, neighbours, counts, targets, abs_mean, lo, hi, weights
                         weighted[j] += target * gap
                 for j in range(width):
                     both = abs(weighted[j])
-                    weights[j0 + j] += both * misses - (abs(plain[j]) - both) * hits
+                    gained[j] += both * misses - (abs(plain[j]) - both) * hits
             else:
                 plain[:width] = 0.0
                 for t in range(m):
@@ -83,7 +84,7 @@ def update_dense(Z, rows, neighbours, counts, targets, abs_mean, lo, hi, weights
                     for j in range(width):
                         plain[j] += coefficient * abs(own[j] - other[j])
                 for j in range(width):
-                    weights[j0 + j] += plain[j]
+                    gained[j] += plain[j]
 
 
 @njit(nogil=True, cache=True)

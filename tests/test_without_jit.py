@@ -1,0 +1,59 @@
+"""The kernels once without the compiler and once with bounds checks: compiled code reads past an array in silence.
+
+Both are environment variables that numba reads when it is imported, so each takes a process of its own.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+#: Files that reach every kernel on inputs small enough for the interpreter; the first proves that the mode is on.
+SUITE = ["kernel_modes.py", "test_kernels.py"]
+#: With the estimators around the kernels: blocks, threads, groups of classes of 1, 2 and 15 rows.
+ESTIMATORS = {
+    "NUMBA_DISABLE_JIT": [
+        "test_relieff.py::test_case_1_small_classes_and_a_constant_column",
+        "test_relieff.py::test_fewer_iterations_use_a_sample_without_replacement",
+        "test_multilabel.py::test_fewer_iterations",
+        "test_reliefe.py::test_fewer_iterations",
+    ],
+    "NUMBA_BOUNDSCHECK": [
+        "test_relieff.py::test_fast_is_naive",
+        "test_relieff.py::test_case_6_equal_columns_and_many_threads",
+        "test_many_rows.py",
+        "test_multilabel.py::test_fast_is_naive",
+    ],
+}
+
+
+@pytest.mark.parametrize(("mode", "least"), [("NUMBA_DISABLE_JIT", 120), ("NUMBA_BOUNDSCHECK", 500)])
+def test_the_kernels_pass_with(mode, least, tmp_path):
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST", "NUMBA", "COVERAGE", "COV_"))
+    }
+    # Numba's stored machine code does not say whether it checks bounds: without a folder of its own, this run would
+    # take the unchecked code, and leave checked code to the runs after it.
+    environment |= {mode: "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    chosen = [str(TESTS / name) for name in SUITE + ESTIMATORS[mode]]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *chosen],
+        cwd=TESTS.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    closing = run.stdout.strip().splitlines()[-1]
+    numbers = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", closing.partition(" in ")[0])}
+    assert set(numbers) <= {"passed", "warning", "warnings"}, closing
+    assert numbers["passed"] >= least, closing
+    compiled = list(tmp_path.rglob("*.nbc"))
+    assert bool(compiled) == (mode == "NUMBA_BOUNDSCHECK")
