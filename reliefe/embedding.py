@@ -154,24 +154,24 @@ def latent_dimension(X):
     values = X.data if sparse.issparse(X) else X
     largest = max(-values.min(initial=0.0), values.max(initial=0.0))
     if (
-        not 1e-100 < largest < 1e100 and largest > 0.0
-    ):  # a common factor changes nothing, and squares then fit
-        values *= 2.0 ** -np.frexp(largest)[1]
+        largest > 0.0
+    ):  # a common power of two changes nothing, and no square is too large or too small any more
+        np.ldexp(values, -np.frexp(largest)[1], out=values)
     return _dimension(X)
 
 
 def _dimension(X, distances=None):
     """As :func:`latent_dimension`, for float64 rows, C order or canonical CSR.
 
-    ``distances``, those of each row to its nearest other rows, saves looking for them where no row is repeated.
+    ``distances``, those of each row to its nearest other rows, saves looking for them where none of them is 0.
     """
     highest = min(X.shape[1], X.shape[0] - 2)
     if highest < 2:
         return None
-    rows = _distinct_rows(X)
-    if rows.shape[0] < 3:
-        return None
-    if distances is None or rows.shape[0] < X.shape[0]:
+    if distances is None or distances.shape[1] < 2 or not distances[:, 0].min() > 0.0:
+        rows = _distinct_rows(X)
+        if rows.shape[0] < 3:
+            return None
         _, distances = NearestRows(rows).among_themselves(2)
     slope = _two_nn_slope(distances[:, :2])
     if slope is None:

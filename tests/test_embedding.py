@@ -331,3 +331,12 @@ def test_label_sets_as_rows():
     T = (np.random.default_rng(50).random((90, 6)) < 0.3).astype(np.int8)
     assert latent_dimension(T) == naive.latent_dimension(T, exact=True)
     assert latent_dimension(sp.csr_matrix(T)) == naive.latent_dimension(T, exact=True)
+
+
+@pytest.mark.parametrize("factor", [1e-320, 1e-200, 1e-100, 1e100, 1e200, 1e300])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_the_unit_of_the_values_does_not_matter(factor, storage, recwarn):
+    X = np.zeros((500, 12))
+    X[:, :4] = np.random.default_rng(5).integers(1, 10_000, (500, 4))
+    assert latent_dimension(storage(X * factor)) == latent_dimension(X) == 4
+    assert not recwarn.list

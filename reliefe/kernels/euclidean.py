@@ -8,7 +8,7 @@ from numba import njit
 from reliefe.kernels.neighbours import _kth_smallest
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
 def squared_dense(left, i, right, m):
     """Squared distance of ``left[i]`` and ``right[m]``, from the differences themselves."""
     total = 0.0
