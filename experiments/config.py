@@ -16,7 +16,7 @@ from typing import Any
 from experiments import config_help
 from experiments.errors import ConfigError, wrong_name
 from experiments.overrides import Override, combinations, read_arguments, read_overrides
-from experiments.places import PROJECT_ROOT, search_places
+from experiments.places import PROJECT_ROOT, search_places, source_blocks, source_paths
 from experiments.targets import RESERVED, is_score_function, locate, parameter_names
 
 GROUPS = ("dataset", "ranker", "protocol", "paths", "launcher")
@@ -388,10 +388,10 @@ def _resolve_paths(config: ResolvedConfig, typed: Sequence[str]) -> None:
     base = Path.cwd() if "paths.results" in typed else PROJECT_ROOT
     paths["results"] = os.path.abspath(base / Path(paths["results"]).expanduser())
     places = [Path(os.path.abspath(PROJECT_ROOT / Path(paths["local_data"]).expanduser()))]
-    file = config["dataset"]["source"].get("path")
+    files = [path for block in source_blocks(config["dataset"]) for path in source_paths(block)]
     if "paths.local_data" in typed:
         places = search_places(paths["local_data"])
-        if isinstance(file, str) and len(places) > 1:
-            places = [place for place in places if (place / file).is_file()]
+        if files and len(places) > 1:
+            places = [place for place in places if any((place / file).is_file() for file in files)]
     if places:
         paths["local_data"] = str(places[0])
