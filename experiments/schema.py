@@ -111,7 +111,8 @@ class ProtocolConfig:
     n_splits: int
     n_repeats: int
     grid_points: int = 50
-    learner: dict[str, Any] = field(default_factory=dict)
+    learner: dict[str, Any] = field(default_factory=dict)  # for one class per row; features scaled
+    multilabel_learner: dict[str, Any] = field(default_factory=dict)  # for labels; features as they are
 
 
 @dataclass
