@@ -37,6 +37,16 @@ class Places:
         return iter(self.local)
 
 
+def default_cache() -> Path:
+    """Return the folder of downloads and parsed copies: ``RELIEFE_CACHE``, else one in the user's cache folder."""
+    given = os.environ.get("RELIEFE_CACHE")
+    if given:
+        return Path(os.path.abspath(Path(given).expanduser()))
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("reliefe-bench"))
+
+
 def search_places(local_data: str | os.PathLike[str]) -> list[Path]:
     """Folders a local data folder may stand for.
 

@@ -22,3 +22,12 @@ def local_data():
     if not folder.is_dir():
         pytest.skip(f"the local data folder {folder} is absent; set RELIEFE_LOCAL_DATA to where it is")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """Downloads and parsed copies of the tests go to a folder of their own."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELIEFE_CACHE", str(folder))
+        yield folder
