@@ -13,6 +13,7 @@ import lzma
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +38,26 @@ class Content:
     ----------
     name : str
         Where it was found, for messages.
-    data : bytes
-        Unpacked.
+    stored : bytes
+        As it lies on disk.
     sha256 : str
-        Of the file as it lies on disk, hexadecimal.
+        Of these bytes, hexadecimal.
     """
 
     name: str
-    data: bytes
+    stored: bytes
     sha256: str
+
+    @cached_property
+    def data(self) -> bytes:
+        """The content, unpacked when it is first asked for: a parsed copy needs the checksum alone.
+
+        Raises
+        ------
+        DatasetError
+            When a packed file is cut off or damaged.
+        """
+        return unpacked(self.stored, self.name)
 
     @property
     def text(self) -> str:
@@ -95,7 +107,7 @@ def read_file(
     sha256: str | None = None,
     download: Mapping[str, Any] | None = None,
 ) -> Content:
-    """Read a file whole, compare its checksum, and unpack it when it is packed by gzip, bzip2 or xz.
+    """Read a file whole and compare its checksum; gzip, bzip2 and xz are unpacked.
 
     Parameters
     ----------
@@ -138,7 +150,7 @@ def read_file(
         )
     if isinstance(places, Places):
         places.used.append(origin)
-    return Content(str(file), unpacked(content, str(file)), found)
+    return Content(str(file), content, found)
 
 
 def read_checked(
