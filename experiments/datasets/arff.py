@@ -177,9 +177,7 @@ def parse(content: bytes, name: str) -> Arff:
         [str(each) for each in kind] if isinstance(kind, list) else ("text" if kind == "STRING" else None)
         for _, kind in attributes
     ]
-    # liac-arff leaves the backslash of 'MacGillivray\\'s Warbler' in the name.
-    names = [re.sub(r"\\(['\"\\])", r"\1", attribute) for attribute, _ in attributes]
-    return Arff(names, values, table, name)
+    return Arff([_unescaped(attribute) for attribute, _ in attributes], values, table, name)
 
 
 def stacked(tables: Sequence[Arff]) -> Arff:
@@ -289,6 +287,7 @@ def label_list(file: Content) -> list[str]:
     found = [each.get("name") for each in root.iter() if each.tag.rpartition("}")[2] == "label"]
     if not found or None in found:
         raise DatasetError(f"{file.name}: " + ("a label has no name" if found else "no labels in it"))
+    found = [_unescaped(each) for each in found]
     twice = sorted({each for each in found if found.count(each) > 1})
     if twice:
         raise DatasetError(f"{file.name} lists the label {twice[0]!r} twice")
@@ -351,6 +350,11 @@ def _sparse_rows(rows: Iterable[dict], is_text: np.ndarray) -> sparse.csr_matrix
     )
     table.eliminate_zeros()
     return table
+
+
+def _unescaped(name: str) -> str:
+    # liac-arff leaves the backslash of 'MacGillivray\\'s Warbler' in the name, and some label lists have it too.
+    return re.sub(r"\\(['\"\\])", r"\1", name)
 
 
 def _reason(error: liac.ArffException, lines: _Lines) -> str:

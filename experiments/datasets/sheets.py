@@ -165,6 +165,11 @@ def _matrix(table: Any, file: str) -> tuple[np.ndarray, list[str]]:
         last = getattr(table, "dims", (None,))[-1]
         names = [str(each) for each in coordinates[last].values] if last in coordinates else None
         table = np.asarray(table)
+    if table.dtype.kind == "O":  # whole numbers with a type of their own for missing ones
+        try:
+            table = table.astype(np.float64)
+        except (TypeError, ValueError):
+            pass  # told below
     if table.ndim != 2 or table.dtype.kind not in "biuf":
         raise DatasetError(f"{file}: the features are no table of numbers ({table.ndim}-d {table.dtype})")
     return table, names or numbered_names(table.shape[1])

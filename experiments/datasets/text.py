@@ -80,14 +80,13 @@ def delimited(
     of_target = None
     if target_file is not None:
         of_target = read_files(places, files=[target_file])[0]
-    layout = {"delimiter": delimiter, "header": header, "skip_lines": skip_lines}
-    parameters = {
-        **layout,
-        "target": target,
-        "leave_out": leave_out,
-        "missing_cells": missing_cells,
-        "class_names": class_names,
+    layout = {
+        "delimiter": delimiter,
+        "header": header,
+        "skip_lines": skip_lines,
+        "missing_cells": list(missing_cells),
     }
+    parameters = {**layout, "target": target, "leave_out": leave_out, "class_names": class_names}
 
     def made() -> RawData:
         parts = [_Table(each, **layout) for each in contents]
@@ -104,7 +103,7 @@ def delimited(
             aside = _Table(of_target, **layout)
             labels = [_labels(aside.cells.iloc[:, aside.place(target, "for the class")], aside.file)]
         kept = [index for index in range(len(first.names)) if index not in gone]
-        blocks = [_numbers(each, kept, missing_cells) for each in parts]
+        blocks = [_numbers(each, kept, bool(missing_cells)) for each in parts]
         X = blocks[0] if len(blocks) == 1 else np.vstack(blocks)
         names = [first.names[index] for index in kept]
         return RawData(X, np.concatenate(labels), names, class_names)
@@ -274,7 +273,12 @@ class _Table:
     """The cells of a delimited file, the names of its columns, and the line of its first row."""
 
     def __init__(
-        self, content: Content, delimiter: str = ",", header: bool = False, skip_lines: int = 0
+        self,
+        content: Content,
+        delimiter: str = ",",
+        header: bool = False,
+        skip_lines: int = 0,
+        missing_cells: Sequence[str] = (),
     ) -> None:
         self.file = content.name
         self.header = header
@@ -288,10 +292,15 @@ class _Table:
                 low_memory=False,
                 skip_blank_lines=False,
                 index_col=False,
+                na_values=list(missing_cells),
             )
         except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
             reason = str(error).strip().splitlines()[0]
             raise DatasetError(f"{self.file} is no even table: {reason}") from error
+        if not header and text.partition("\n")[0].rstrip("\r").endswith(delimiter.strip() or "\n"):
+            # A line that ends in a delimiter does not make a column of its own.
+            if self.cells.iloc[:, -1].isna().all():
+                self.cells = self.cells.iloc[:, :-1]
         self.first_line = 1 + skip_lines + int(header)
         n_columns = self.cells.shape[1]
         self.names = [str(each) for each in self.cells.columns] if header else numbered_names(n_columns)
@@ -313,14 +322,14 @@ class _Table:
         return column % len(self.names)
 
 
-def _numbers(table: _Table, kept: Sequence[int], missing_cells: Sequence[str] = ()) -> np.ndarray:
+def _numbers(table: _Table, kept: Sequence[int], may_be_missing: bool = False) -> np.ndarray:
     X = np.empty((len(table.cells), len(kept)), dtype=np.float64)
     for place, index in enumerate(kept):
         column = table.cells.iloc[:, index]
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         bad = ~np.isfinite(numbers)
-        if missing_cells and bad.any():
-            bad &= ~(column.isna() | column.astype(str).str.strip().isin(missing_cells)).to_numpy()
+        if may_be_missing:
+            bad &= ~column.isna().to_numpy()
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
             cell = column.iloc[row]
