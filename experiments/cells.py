@@ -12,7 +12,10 @@ from experiments.schema import ROWS_VERSION
 from experiments.store import cell_key
 
 #: Task → which learner of a protocol it takes, and the packages beside the usual ones that make its folds.
-_OF_TASK = {"multiclass": ("learner", ()), "multilabel": ("multilabel_learner", ("iterative-stratification",))}
+_OF_TASK = {
+    "multiclass": ("learner", ()),
+    "multilabel": ("multilabel_learner", ("iterative-stratification",)),
+}
 
 #: Settings that never decide numbers, so changing them runs nothing again.
 _INDIFFERENT = ("display_name", "n_jobs", "verbose")
