@@ -143,7 +143,8 @@ def rank(
     ConfigError
         As from :func:`build`.
     RankerError
-        When y holds labels and the ranker takes one class per row; when there are no weights afterwards, not one per column, or any is NaN or infinite.
+        When y holds labels and the ranker takes one class per row; when there are no weights afterwards, not one
+        per column, or any is NaN or infinite.
     Exception
         Whatever the ranker's own ``fit`` raises, unchanged.
     """
@@ -201,8 +202,8 @@ def _own_labels(built: Any, y: sparse.csr_matrix, name: str) -> sparse.csr_matri
         fits = not getattr(getattr(built, "func", None), "__module__", "").startswith("sklearn.")
     if not fits:
         raise RankerError(
-            f"{name} takes one class per row, and this data set has {y.shape[1]} labels; rankers of labels are "
-            "ReliefF, ReliefE, random forests and estimators whose tags say multi_output"
+            f"{name} takes one class per row, not {y.shape[1]} labels (rankers of labels: relieff…, reliefe…, "
+            "random_forest, and any whose scikit-learn tags say multi_output)"
         )
     return y.astype(np.int8).toarray()
 
