@@ -24,6 +24,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from experiments.cells import Cell
 from experiments.errors import ConfigError, wrong_name
+from experiments.forest import fit_predict_labels
 from experiments.measure import Noise, PeakMemory, one_thread
 from experiments.metrics.f1 import f1_micro_macro, f1_micro_macro_labels
 from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid, relative_f1
@@ -313,9 +314,11 @@ def _learn(cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int], noi
     if cell.task == "multilabel":
         # Learners of label matrices take them dense only; a byte a label is the least that can be. Columns are
         # left as they are: scaling is there for logistic regression to converge (``decisions.md`` §4.3).
-        y_train, f1 = part.y_train.astype(np.uint8).toarray(), f1_micro_macro_labels
+        y_train = part.y_train.astype(np.uint8).toarray()
+        fit_predict, f1 = fit_predict_labels, f1_micro_macro_labels
     else:
-        y_train, f1 = part.y_train, partial(f1_micro_macro, n_classes=part.n_classes)
+        y_train = part.y_train
+        fit_predict, f1 = _fit_predict, partial(f1_micro_macro, n_classes=part.n_classes)
         # Scaling works column by column, so that of the features used is that of all of them, once per fold.
         scaler = MaxAbsScaler(copy=False)
         train = scaler.fit_transform(train)
@@ -325,14 +328,18 @@ def _learn(cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int], noi
             X_train, X_test = train[:, :size], test[:, :size]
             learner = make_learner(cell.learner, part.seed)  # cheaper than a clone
             start = time.perf_counter()
-            learner.fit(X_train, y_train)
-            predicted = learner.predict(X_test)
+            predicted = fit_predict(learner, X_train, y_train, X_test)
             learnt.seconds += time.perf_counter() - start
             micro, macro = f1(part.y_test, predicted)
             learnt.micro.append(micro)
             learnt.macro.append(macro)
     learnt.converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     return learnt
+
+
+def _fit_predict(learner: Any, X_train, y_train: np.ndarray, X_test) -> np.ndarray:
+    learner.fit(X_train, y_train)
+    return learner.predict(X_test)
 
 
 def _scores(grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]) -> dict[str, Any]:
