@@ -106,7 +106,9 @@ def arff(
     return remember(places, "arff", _VERSION, contents, parameters, made)
 
 
-def mulan(files: Sequence[Mapping[str, Any]], *, places: Places | Sequence[Path]) -> RawData:
+def mulan(
+    files: Sequence[Mapping[str, Any]], *, places: Places | Sequence[Path], n_labels: int | None = None
+) -> RawData:
     """Read a multi-label data set of Mulan: ARFF files, and an XML file that names the labels.
 
     Parameters
@@ -116,6 +118,8 @@ def mulan(files: Sequence[Mapping[str, Any]], *, places: Places | Sequence[Path]
         the others are parts of one table.
     places
         Where to look.
+    n_labels : int, optional
+        How many labels there must be.
 
     Returns
     -------
@@ -136,10 +140,10 @@ def mulan(files: Sequence[Mapping[str, Any]], *, places: Places | Sequence[Path]
         listed = contents.pop(lists[0])
         names = label_list(listed)
         table = stacked([parse(each.data, each.name) for each in contents])
-        _check_label_list(table, names, listed.name)
+        _check_label_list(table, names, listed.name, n_labels)
         return raw_data(table, labels=names, listed_in=listed.name)
 
-    return remember(places, "mulan", _VERSION, list(contents), {}, made)
+    return remember(places, "mulan", _VERSION, list(contents), {"n_labels": n_labels}, made)
 
 
 def parse(content: bytes, name: str) -> Arff:
@@ -254,15 +258,15 @@ def raw_data(
             table.values[index] not in (None, ["0", "1"]) and set(table.values[index]) - {"0", "1"}
         ):
             raise DatasetError(f"{table.file}: label {table.names[index]!r} has other values than 0 and 1")
-    T = sparse.csc_matrix(columns[:, wanted])
-    for new, index in enumerate(wanted):
-        if table.values[index] == ["1", "0"]:  # the codes are places in the list of values
-            T[:, [new]] = sparse.csc_matrix(1 - T[:, [new]].toarray())
-        elif table.values[index] == ["1"]:
-            T[:, [new]] = sparse.csc_matrix(1 + T[:, [new]].toarray())
+    T = [sparse.csc_matrix(columns[:, [index]]) for index in wanted]
+    for new, index in enumerate(
+        wanted
+    ):  # codes are places in the list of values, and a label may list 1 first
+        if table.values[index] in (["1", "0"], ["1"]):
+            T[new] = sparse.csc_matrix(1 - T[new].toarray())
     return RawData(
         X,
-        sparse.csr_matrix(T),
+        sparse.hstack(T, format="csr"),
         names,
         label_names=[table.names[index] for index in wanted],
         nominal=nominal or None,
@@ -301,13 +305,13 @@ class _Lines:
         self._lines = text.split("\n")
         self.number = 0
         self.kind = liac.DENSE_GEN
-        in_data = False
+        self.has_data = False
         for line in self._lines:
             line = line.strip()
-            if in_data and line and not line.startswith("%"):
+            if self.has_data and line and not line.startswith("%"):
                 self.kind = liac.LOD_GEN if line.startswith("{") else liac.DENSE_GEN
                 break
-            in_data = in_data or line[:5].upper() == "@DATA"
+            self.has_data = self.has_data or line[:5].upper() == "@DATA"
 
     def __iter__(self) -> Iterator[str]:
         in_data = False
@@ -362,8 +366,8 @@ def _reason(error: liac.ArffException, lines: _Lines) -> str:
     shown = line if len(line) <= _SHOWN else line[:_SHOWN] + " …"
     if isinstance(error, liac.BadDataFormat):
         return f"the row does not fit the attributes: {shown}"
-    if isinstance(error, liac.BadLayout) and lines.number <= 1 and not line:
-        return "no ARFF: it is empty"
+    if not lines.has_data:
+        return "no ARFF, or one without an @data line"
     error.line = lines.number
     return f"{str(error)[:200]} ({shown})"
 
@@ -398,13 +402,20 @@ def _classes(table: Arff, index: int) -> np.ndarray:
     return codes if values is None else np.array(values)[codes.astype(np.int64)]
 
 
-def _check_label_list(table: Arff, names: Sequence[str], listed_in: str) -> None:
+def _check_label_list(table: Arff, names: Sequence[str], listed_in: str, n_labels: int | None) -> None:
     """Find a label that the list forgot: it would become a feature that gives the others away."""
+    for name in names:
+        _place(name, dict.fromkeys(table.names, 0), table.file, "label", listed_in)
     listed = set(names)
     places = [index for index, name in enumerate(table.names) if name in listed]
-    for index in range(places[0], places[-1]) if places else ():
+    for index in range(places[0], places[-1]):
         if table.names[index] not in listed:
             raise DatasetError(
                 f"{listed_in} does not list {table.names[index]!r}, which stands between labels in {table.file}; "
                 "if it is a feature, name the labels in the YAML file (reader arff, labels)"
             )
+    if n_labels is not None and len(names) != n_labels:
+        beside = (places[0] - 1, places[-1] + 1)
+        shown = " and ".join(repr(table.names[each]) for each in beside if 0 <= each < len(table.names))
+        hint = f"; beside its labels {table.file} has {shown}" if shown else ""
+        raise DatasetError(f"{listed_in} lists {len(names)} labels, not {n_labels}{hint}")
