@@ -20,8 +20,8 @@ def fit_predict_labels(learner: Any, X_train, y_train: np.ndarray, X_test) -> np
     """Fit a learner and predict labels.
 
     The same as ``learner.fit(X_train, y_train).predict(X_test)``. Forests are grown a few trees at a time
-    (``warm_start``, which draws the seeds of the trees as one fit does); their votes are added up in the order of the
-    trees, as the forest does, and the trees are forgotten.
+    (``warm_start``, which draws the seeds of the trees as one fit does); their votes are added up in the order of
+    the trees, as the forest does, and the trees are forgotten.
 
     Parameters
     ----------
