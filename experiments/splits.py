@@ -50,7 +50,7 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
     Raises
     ------
     SplitError
-        If no class has ``n_splits`` rows, or the labels leave a test fold empty.
+        If no class has ``n_splits`` rows, or there are fewer rows than that.
 
     Notes
     -----
@@ -60,7 +60,8 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
     if sparse.issparse(y):
         from iterstrat.ml_stratifiers import RepeatedMultilabelStratifiedKFold
 
-        # The package wants the whole label matrix; a byte a label is the least it comes in.
+        # The package wants the whole label matrix; a byte a label is the least it comes in. A fold without a row is
+        # first choice for every label, so none stays empty.
         of_kind, target = RepeatedMultilabelStratifiedKFold, y.astype(bool).toarray()
     else:
         of_kind, target = RepeatedStratifiedKFold, y
@@ -70,15 +71,9 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
         # `check_classes` has said it once, with the names of the classes.
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         try:
-            made = list(islice(splitter.split(np.empty(y.shape[0]), target), start, start + n_splits))
+            return list(islice(splitter.split(np.empty(y.shape[0]), target), start, start + n_splits))
         except ValueError as error:
             raise SplitError(str(error)) from error
-    if any(len(test) == 0 for _, test in made):
-        raise SplitError(
-            f"{y.shape[0]} rows cannot be spread over {n_splits} folds by their labels without an empty one; "
-            "use a protocol with fewer folds (protocol.n_splits)"
-        )
-    return made
 
 
 def check_classes(
