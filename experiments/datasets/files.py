@@ -249,12 +249,29 @@ def _obtained(
     }
     try:
         return fetch.obtain(path, **settings, allow_download=False), "cached"
-    except MissingFileError:
+    except MissingFileError as error:
         if not places.download:
-            raise missing from None
+            raise both(missing, error) from None
     try:
         return fetch.obtain(path, **settings, allow_download=True), "downloaded"
     except MissingFileError as error:
-        # What was looked at, why the download failed, and where to put the file: two lines in all.
-        first, _, advice = str(missing).partition("\n")
-        raise MissingFileError(f"{first}; {str(error).splitlines()[0]}\n{advice}") from error
+        raise both(missing, error) from error
+
+
+def both(missing: MissingFileError, error: MissingFileError) -> MissingFileError:
+    """Make one error of two: where a file was looked for, why its address did not help, and where to put it.
+
+    Parameters
+    ----------
+    missing : MissingFileError
+        From :func:`find`.
+    error : MissingFileError
+        From :func:`experiments.datasets.fetch.obtain`.
+
+    Returns
+    -------
+    MissingFileError
+        Of two lines.
+    """
+    first, _, advice = str(missing).partition("\n")
+    return type(error)(f"{first}; {str(error).splitlines()[0]}\n{advice}")

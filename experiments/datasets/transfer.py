@@ -245,7 +245,13 @@ def _goes_on(response: Any, done: int) -> bool:
 
 def _status(response: Any) -> str:
     address = f" from {response.url}" if response.history else ""
-    return f"HTTP {response.status_code} {response.reason or ''}".rstrip() + address
+    said = ""
+    if "json" in response.headers.get("Content-Type", ""):  # OpenML says in JSON what it does not have
+        try:
+            said = f": {json.loads(response.raw.read(2048, decode_content=True))['error']['message']}"
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+    return f"HTTP {response.status_code} {response.reason or ''}".rstrip() + said + address
 
 
 def _wait_asked_for(response: Any) -> float:
