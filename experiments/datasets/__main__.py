@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
+
+import yaml
 
 from experiments.config import PROJECT_ROOT, compose_runs
 from experiments.config_help import names
@@ -45,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         command, chosen, flags, overrides = _arguments(argv)
         if command == "list":
-            print(as_list(_configs(_every_name(), overrides)[0]))
+            print(as_list(_files().values()))
             return 0
         if command == "fetch":
             return _fetch(chosen, overrides)
@@ -72,42 +75,45 @@ def _arguments(argv: Sequence[str]) -> tuple[str, list[str], set[str], list[str]
     chosen = [each for each in rest if each not in flags and each not in overrides]
     if command == "list" and chosen:
         raise ConfigError("list takes no names; check NAME tells of one")
-    everything = _every_name()
+    everything = list(_files())
     for each in chosen:
         if each not in everything and each != "paper":
             raise wrong_name("data set", each, everything)
     return command, chosen, flags, overrides
 
 
-def _every_name() -> list[str]:
-    """Names of the data sets, without the files that stand for a user's own data."""
-    import yaml
-
+@cache
+def _files() -> dict[str, dict[str, Any]]:
+    """Read the YAML files of all data sets but those that stand for a user's own data."""
     folder = PROJECT_ROOT / "conf" / "dataset"
-    return [
-        name
+    blocks = {
+        name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
         for name in names(PROJECT_ROOT / "conf", "dataset")
-        if yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")).get("task") != "auto"
-    ]
+    }
+    return {name: block for name, block in blocks.items() if block.get("task") != "auto"}
 
 
 def _configs(chosen: Sequence[str], overrides: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    runs = compose_runs([f"dataset={','.join(chosen)}", *overrides]).configs
-    return [run["dataset"] for run in runs], runs[0]["paths"]
+    """Return the blocks of data sets, and the folders as ``run.py`` would understand them."""
+    # The blocks need no composing, which takes longer than most data sets take to load.
+    (run,) = compose_runs([f"dataset={chosen[0]}", *overrides]).configs
+    return [_files()[name] for name in chosen], run["paths"]
 
 
-def _paper_names(overrides: Sequence[str]) -> list[str]:
+def _paper_names() -> list[str]:
     """Names of the paper's data sets in the order of its tables: classes, then labels, by number of features."""
-    configs = [each for each in _configs(_every_name(), overrides)[0] if each["paper"]]
-    configs.sort(key=lambda each: (each["task"] == "multilabel", each["paper"]["features"]))
-    return [each["name"] for each in configs]
+    of_paper = {name: block for name, block in _files().items() if block.get("paper")}
+    order = {
+        name: (block["task"] == "multilabel", block["paper"]["features"]) for name, block in of_paper.items()
+    }
+    return sorted(order, key=order.get)
 
 
 def _check(chosen: list[str], flags: set[str], overrides: Sequence[str]) -> int:
-    of_paper = _paper_names(overrides)
+    of_paper = _paper_names()
     wanted = [name for each in chosen for name in (of_paper if each == "paper" else [each])] or of_paper
     if flags:
-        wanted += [name for name in _every_name() if "--all" in flags or "--markdown" in flags]
+        wanted += [name for name in _files() if "--all" in flags or "--markdown" in flags]
     wanted = list(dict.fromkeys(wanted))
     configs, paths = _configs(wanted, overrides)
     findings = [find_out(config, paths) for config in configs]
@@ -122,9 +128,9 @@ def _check(chosen: list[str], flags: set[str], overrides: Sequence[str]) -> int:
 def _fetch(chosen: list[str], overrides: Sequence[str]) -> int:
     if not chosen:
         raise ConfigError(
-            f"fetch needs names of data sets, or paper for its 20\nvalid: {', '.join(_every_name())}"
+            f"fetch needs names of data sets, or paper for its 20\nvalid: {', '.join(_files())}"
         )
-    wanted = [name for each in chosen for name in (_paper_names(overrides) if each == "paper" else [each])]
+    wanted = [name for each in chosen for name in (_paper_names() if each == "paper" else [each])]
     configs, paths = _configs(list(dict.fromkeys(wanted)), overrides)
     failed = 0
     for config in configs:
