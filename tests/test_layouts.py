@@ -1,4 +1,4 @@
-"""Data sets of which no copy was at hand: small files in the layout of their sources go through their YAML files."""
+"""Data sets of which no copy was at hand: small files in the layout of the sources, through their YAML files."""
 
 import numpy as np
 import pytest

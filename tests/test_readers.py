@@ -192,7 +192,8 @@ def test_spreadsheet(tmp_path):
 
 # --- parsed copies
 
-ARFF = "@relation r\n@attribute a numeric\n@attribute b {x,y,z}\n@attribute c {no,yes}\n@data\n1,x,no\n2,y,yes\n3,z,no\n"
+ARFF = "@relation r\n@attribute a numeric\n@attribute b {x,y,z}\n@attribute c {no,yes}\n@data\n"
+ARFF += "1,x,no\n2,y,yes\n3,z,no\n"
 
 
 @pytest.fixture
@@ -265,15 +266,6 @@ def test_a_damaged_file_is_refused_though_there_is_a_copy(cached):
         loads(sha256=sha256)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_cache_that_cannot_be_written_is_told_and_no_hindrance(cached, caplog):
-    copies, _, loads = cached
-    copies.mkdir()
-    copies.chmod(0o500)
-    assert loads().X.shape == (3, 4)
-    assert "no parsed copy is kept" in caplog.text
-
-
 def test_a_cache_that_is_a_file_is_told_and_no_hindrance(cached, caplog):
     copies, _, loads = cached
     copies.write_text("no folder")
@@ -282,7 +274,9 @@ def test_a_cache_that_is_a_file_is_told_and_no_hindrance(cached, caplog):
 
 
 def test_sparse_labels_go_through_a_copy(tmp_path, monkeypatch):
-    text = "@relation r\n@attribute l {0,1}\n@attribute m {0,1}\n@attribute a numeric\n@attribute b numeric\n@data\n"
+    text = (
+        "@relation r\n@attribute l {0,1}\n@attribute m {0,1}\n@attribute a real\n@attribute b real\n@data\n"
+    )
     (tmp_path / "small.arff").write_bytes(bz2.compress((text + "{0 1,2 3}\n{}\n{1 1,3 2}\n").encode()))
     stated = block("arff", "small.arff", "multilabel", labels=["l", "m"])
     first = load(stated, tmp_path, cache=tmp_path)
@@ -353,11 +347,7 @@ def test_missing_values_of_sparse_tables():
         coded(raw, "multiclass")
     filled = coded(raw, "multiclass", missing="most_frequent")[0]
     # zeros count as values: c is 0 elsewhere, so its missing value becomes 0, and is not stored
-    assert (
-        filled.toarray().tolist() == [[1, 2, 0], [0, 2, 0], [1, 2, 0], [1, 0, 0]]
-        if sparse.issparse(filled)
-        else (filled.tolist() == [[1, 2, 0], [0, 2, 0], [1, 2, 0], [1, 0, 0]])
-    )
+    assert sparse.csr_matrix(filled).toarray().tolist() == [[1, 2, 0], [0, 2, 0], [1, 2, 0], [1, 0, 0]]
     kept, y, _, _ = coded(raw, "multiclass", missing="drop_rows")
     assert kept.shape == (1, 3) and y.tolist() == [0]
     with pytest.raises(DatasetError, match="every row has a missing value"):
@@ -419,7 +409,7 @@ def test_imdb_is_parsed_once_in_little_memory(local_data, tmp_path):
     )
     root = Path(__file__).resolve().parents[1]
     environment = {**os.environ, "PYTHONPATH": str(root)}
-    for most_seconds in (60, 10):
+    for most_seconds in (60, 3):
         done = subprocess.run(
             [sys.executable, "-c", code],
             cwd=root,
