@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from experiments.datasets import fetch
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
 from experiments.places import Places
 
@@ -239,8 +240,6 @@ def decoded(content: bytes, name: str) -> str:
 def _obtained(
     path: str, places: Places, download: Mapping[str, Any], missing: MissingFileError
 ) -> tuple[Path, str]:
-    from experiments.datasets import fetch
-
     settings = {
         "places": (),
         "download": dict(download),
