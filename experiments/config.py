@@ -367,6 +367,9 @@ def _resolve_paths(config: ResolvedConfig, typed: Sequence[str]) -> None:
     paths = config["paths"]
     base = Path.cwd() if "paths.results" in typed else PROJECT_ROOT
     paths["results"] = os.path.abspath(base / Path(paths["results"]).expanduser())
+    if paths.get("cache"):
+        base = Path.cwd() if "paths.cache" in typed else PROJECT_ROOT
+        paths["cache"] = os.path.abspath(base / Path(paths["cache"]).expanduser())
     places = [Path(os.path.abspath(PROJECT_ROOT / Path(paths["local_data"]).expanduser()))]
     files = [path for block in source_blocks(config["dataset"]) for path in source_paths(block)]
     if "paths.local_data" in typed:

@@ -211,9 +211,10 @@ class _Study:
                 if config["protocol"].get(key):
                     make_learner(config["protocol"][key], key=key)
             local_data = config["paths"]["local_data"]
-            source = json.dumps([config["dataset"], str(local_data)], sort_keys=True, default=str)
+            cache = config["paths"].get("cache")
+            source = json.dumps([config["dataset"], str(local_data), cache], sort_keys=True, default=str)
             if source not in loaded:
-                loaded[source] = datasets.load(config["dataset"], local_data)
+                loaded[source] = datasets.load(config["dataset"], local_data, cache=cache)
             data, n_splits = loaded[source], config["protocol"]["n_splits"]
             learner_of(config["protocol"], data.task)
             if (source, n_splits) not in checked:

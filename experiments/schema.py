@@ -117,10 +117,11 @@ class ProtocolConfig:
 
 @dataclass
 class PathsConfig:
-    """Where results go and where local data files are (``conf/paths/*.yaml``)."""
+    """Where results go, where local data files are, and where downloads are kept (``conf/paths/*.yaml``)."""
 
     results: str
     local_data: str
+    cache: str | None = None  # null: RELIEFE_CACHE, else the user's cache folder
 
 
 @dataclass

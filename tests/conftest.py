@@ -26,8 +26,9 @@ def local_data():
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory):
-    """Downloads and parsed copies of the tests go to a folder of their own."""
+    """Downloads and parsed copies of the tests go to a folder of their own, and no test asks the internet."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELIEFE_CACHE", str(folder))
+        patch.setenv("RELIEFE_OFFLINE", "1")
         yield folder

@@ -28,6 +28,9 @@ from experiments.places import default_cache
 
 logger = logging.getLogger(__name__)
 
+#: Environment variable that forbids downloads when it is set to anything.
+OFFLINE = "RELIEFE_OFFLINE"
+
 #: How often a whole file of the wrong content is downloaded before the server is taken at its word.
 _TIMES = 2
 
@@ -117,7 +120,7 @@ def obtain(
     cache : path, optional
         Folder of downloads; :func:`experiments.places.default_cache` if not given.
     allow_download : bool
-        Whether a connection may be opened.
+        Whether a connection may be opened; none is while the environment variable ``RELIEFE_OFFLINE`` is set.
 
     Returns
     -------
@@ -143,7 +146,11 @@ def obtain(
     if download is None:
         where = ", ".join(str(each) for each in looked_at) or "no local folder"
         raise MissingFileError(f"file {path} not found (looked at {where}), and no address for it is known")
-    return _Entry(Download.read(download), folder / "downloads").obtain(allow_download)
+    entry = _Entry(Download.read(download), folder / "downloads")
+    if os.environ.get(OFFLINE) and not entry.is_good():
+        problem = entry.problem or f"{entry.download.url} is not in the cache {entry.file.parent}"
+        raise MissingFileError(f"{problem}, and {OFFLINE} is set: nothing is downloaded")
+    return entry.obtain(allow_download)
 
 
 class _Entry:
