@@ -1,6 +1,7 @@
 """MATLAB, CLUTO, R and spreadsheet files, parsed copies, and the coding of labels."""
 
 import bz2
+import errno
 import hashlib
 import os
 from pathlib import Path
@@ -271,6 +272,18 @@ def test_a_cache_that_is_a_file_is_told_and_no_hindrance(cached, caplog):
     copies.write_text("no folder")
     assert loads().X.shape == (3, 4)
     assert "no parsed copy is kept" in caplog.text
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(cached, monkeypatch, caplog):
+    copies, _, loads = cached
+
+    def full(file, **arrays):
+        file.write(b"the beginning")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "savez", full)
+    assert loads().X.shape == (3, 4)
+    assert "No space left" in caplog.text and list(copies.iterdir()) == []
 
 
 def test_sparse_labels_go_through_a_copy(tmp_path, monkeypatch):

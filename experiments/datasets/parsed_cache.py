@@ -8,9 +8,10 @@ does harm.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import logging
+import os
+import uuid
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,8 +22,6 @@ from scipy import sparse
 
 from experiments.datasets.files import Content
 from experiments.datasets.raw import RawData
-from experiments.errors import BadInputError
-from experiments.files import write_whole
 from experiments.places import Places, default_cache
 
 logger = logging.getLogger(__name__)
@@ -97,12 +96,17 @@ def _write(copy: Path, key: str, raw: RawData) -> None:
         "nominal": raw.nominal and [[int(place), list(values)] for place, values in raw.nominal.items()],
     }
     arrays["rest"] = np.array(json.dumps(rest))
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
+    beside = copy.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
-        write_whole(copy, buffer.getvalue())
-    except BadInputError as error:  # the data set is there all the same
-        logger.warning("no parsed copy is kept: %s", error)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with beside.open("wb") as file:  # not by way of memory: the largest tables take most of a GiB
+                np.savez(file, allow_pickle=False, **arrays)
+            os.replace(beside, copy)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:  # the data set is there all the same
+        logger.warning("no parsed copy is kept: %s cannot be written: %s", copy, error.strerror or error)
 
 
 def _read(copy: Path, key: str) -> RawData | None:
