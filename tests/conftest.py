@@ -5,6 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from server import HASTY, DataServer
+
+from experiments.datasets import transfer
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,3 +35,19 @@ def own_cache(tmp_path_factory):
         patch.setenv("RELIEFE_CACHE", str(folder))
         patch.setenv("RELIEFE_OFFLINE", "1")
         yield folder
+
+
+@pytest.fixture
+def server():
+    """A server on this machine that lays files out as the public sources do; nothing else may be asked."""
+    running = DataServer()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache; downloads are allowed, and given up soon."""
+    monkeypatch.delenv("RELIEFE_OFFLINE", raising=False)
+    monkeypatch.setattr(transfer, "PATIENCE", HASTY)
+    return tmp_path / "kept"
