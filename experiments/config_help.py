@@ -176,13 +176,17 @@ def _defaults(path: Path) -> dict[str, str]:
 def _describe(group: str, path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if group == "dataset":
-        size = re.search(
-            r"^expected:.*?rows:\s*(\d+).*?features:\s*(\d+).*?classes:\s*(\d+)", text, re.M | re.S
-        )
-        if "datasets.own." in text:
-            return text.partition("\n")[0].lstrip("# ")
-        place = "local file" if "local_file" in text else "bundled"
-        return f"{size[1]} rows × {size[2]} columns, {size[3]} classes; {place}" if size else place
+        expected = re.search(r"^expected:(.*(?:\n[ \t].*)*)", text, flags=re.M)
+        size = dict(re.findall(r"(rows|features|classes):\s*(\d+)", expected[1] if expected else ""))
+        if "datasets.own." in text and "path: null" in text:
+            return text.partition("\n")[0].lstrip("# ").partition(": ")[0]
+        place = "bundled" if "datasets.bundled." in text else "local file"
+        if re.search(r"^\s*(-\s+)?(download:|_target_: .*openml)", text, flags=re.M):
+            place = "local file or download"
+        kind = "labels" if re.search(r"^task:\s*multilabel", text, flags=re.M) else "classes"
+        if len(size) < 3:
+            return place
+        return f"{size['rows']} rows × {size['features']} columns, {size['classes']} {kind}; {place}"
     if group == "protocol":
         values = dict(re.findall(r"^(n_splits|n_repeats|grid_points):\s*(\d+)", text, flags=re.M))
         return "{n_splits} folds × {n_repeats} repeats, {grid_points} points on the curve".format(

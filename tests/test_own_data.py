@@ -458,6 +458,10 @@ def test_the_help_page_lists_them(here, own_folder):
     assert (
         "mine" in text and "three" in text and "dataset=csv dataset.path=my.csv dataset.target=label" in text
     )
+    listed = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ")}
+    assert "60 rows × 3 columns, 2 labels; local file" in listed["mine"]
+    assert listed["csv"].split(maxsplit=1)[1] == "A table of your own in a text file with a header line"
+    assert "978 rows × 1449 columns, 45 labels" in listed["medical"] and listed["wine"].endswith("bundled")
     assert "Three: reliefe.ReliefF" not in compose_runs(["--help"]).text
 
 
