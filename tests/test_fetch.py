@@ -373,7 +373,7 @@ def test_members_of_archives(server, cache):
     for member, says in (
         ("data.csv", "no file data.csv; there are: readme.txt, inner.tar.gz"),
         (["inner.tar.gz", "labels.csv"], "2 files labels.csv"),
-        (["readme.txt", "x"], "no whole zip or tar archive"),
+        (["readme.txt", "x"], "no whole zip, tar or rar archive"),
     ):
         with pytest.raises(DownloadError, match=says):
             obtain(url, cache, member=member)

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import rarfile
+
 from experiments.errors import DownloadError
 
 _PACKINGS: tuple[tuple[bytes, str, Callable[..., IO[bytes]]], ...] = (
@@ -32,6 +34,7 @@ _DAMAGE = (
     lzma.LZMAError,
     zipfile.BadZipFile,
     tarfile.TarError,
+    rarfile.Error,
 )
 
 _CHUNK = 1 << 20
@@ -106,7 +109,9 @@ def damage(file: Path) -> str:
 
 
 def take_out(archive: Path, members: Sequence[str], folder: Path, name: str) -> Path:
-    """Take one file out of an archive (zip, tar, packed tar, or what lies within such an archive).
+    """Take one file out of an archive (zip, tar, packed tar, rar, or what lies within such an archive).
+
+    A rar archive needs one of the programs ``unrar``, ``unar``, ``7zz`` and ``bsdtar``.
 
     Parameters
     ----------
@@ -147,8 +152,8 @@ def take_out(archive: Path, members: Sequence[str], folder: Path, name: str) -> 
 @contextmanager
 def _members(archive: Path, name: str) -> Iterator[tuple[list[str], Callable[[str], IO[bytes] | None]]]:
     try:
-        if zipfile.is_zipfile(archive):
-            opened = zipfile.ZipFile(archive)
+        if zipfile.is_zipfile(archive) or rarfile.is_rarfile(archive):
+            opened = (zipfile.ZipFile if zipfile.is_zipfile(archive) else rarfile.RarFile)(archive)
             names = [each.filename for each in opened.infolist() if not each.is_dir()]
             opener = opened.open
         else:
@@ -157,7 +162,7 @@ def _members(archive: Path, name: str) -> Iterator[tuple[list[str], Callable[[st
             opener = opened.extractfile
     except _DAMAGE as error:
         reason = str(error).partition(":\n")[0].splitlines()[0]
-        raise DownloadError(f"{name} is no whole zip or tar archive ({reason})") from error
+        raise DownloadError(f"{name} is no whole zip, tar or rar archive ({reason})") from error
     with opened:
         yield names, opener
 
@@ -176,6 +181,10 @@ def _place(member: str, names: Sequence[str], archive: str) -> str:
 def _copy(opener: Callable[[str], IO[bytes] | None], member: str, file: IO[bytes], name: str) -> None:
     try:
         source = opener(member)
+    except rarfile.RarCannotExec as error:
+        raise DownloadError(
+            f"{member} in {name} cannot be unpacked: install one of unrar, unar, 7zz, bsdtar, or unpack it by hand"
+        ) from error
     except _DAMAGE as error:
         raise DownloadError(f"{member} in {name} cannot be read: {error}") from error
     with source:
