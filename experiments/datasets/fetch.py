@@ -12,7 +12,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +102,8 @@ def obtain(
     sha256: str | None = None,
     cache: str | os.PathLike[str] | None = None,
     allow_download: bool = True,
+    fresh: bool = False,
+    check: Callable[[Path], str] | None = None,
 ) -> Path:
     """Find a file, or get it.
 
@@ -121,6 +123,10 @@ def obtain(
         Folder of downloads; :func:`experiments.places.default_cache` if not given.
     allow_download : bool
         Whether a connection may be opened; none is while the environment variable ``RELIEFE_OFFLINE`` is set.
+    fresh : bool
+        Download it even if it is in the cache (if downloads are allowed): for what may have changed.
+    check : callable, optional
+        Looks at what was downloaded before it is kept, and says what is wrong with it, or the empty string.
 
     Returns
     -------
@@ -146,18 +152,19 @@ def obtain(
     if download is None:
         where = ", ".join(str(each) for each in looked_at) or "no local folder"
         raise MissingFileError(f"file {path} not found (looked at {where}), and no address for it is known")
-    entry = _Entry(Download.read(download), folder / "downloads")
+    entry = _Entry(Download.read(download), folder / "downloads", check)
     if os.environ.get(OFFLINE) and not entry.is_good():
         problem = entry.problem or f"{entry.download.url} is not in the cache {entry.file.parent}"
         raise MissingFileError(f"{problem}, and {OFFLINE} is set: nothing is downloaded")
-    return entry.obtain(allow_download)
+    return entry.obtain(allow_download, fresh)
 
 
 class _Entry:
     """One file of the cache, and beside it: its record, its lock, and a folder for what is on its way."""
 
-    def __init__(self, download: Download, folder: Path) -> None:
+    def __init__(self, download: Download, folder: Path, check: Callable[[Path], str] | None = None) -> None:
         self.download = download
+        self.check = check
         what = "\n".join([download.url, *download.member])
         name = (download.member[-1] if download.member else download.url).rstrip("/").rpartition("/")[2]
         name = file_stem(name.partition("?")[0])[-80:]
@@ -166,16 +173,16 @@ class _Entry:
         self.arriving = self.file.with_name(self.file.name + ".arriving")
         self.problem = ""
 
-    def obtain(self, allow_download: bool) -> Path:
+    def obtain(self, allow_download: bool, fresh: bool = False) -> Path:
         """Return the file, from the cache or downloaded."""
-        if self.is_good():
+        if self.is_good() and not (fresh and allow_download):
             return self.file
         if not allow_download:
             raise MissingFileError(
                 self.problem or f"{self.download.url} is not in the cache {self.file.parent}"
             )
         with self._lock():
-            if not self.is_good():  # another process may have been first
+            if fresh or not self.is_good():  # another process may have been first
                 if self.problem:
                     logger.warning("%s; downloading it again", self.problem)
                 try:
@@ -246,7 +253,7 @@ class _Entry:
         download = self.download
         expected = None if download.changes and download.sha256 is None else self._expected()
         known = (expected and f"sha256:{expected}") or (download.md5 and f"md5:{download.md5}")
-        fetcher = _Fetcher(self.arriving / "part", checked=known is not None)
+        fetcher = _Fetcher(self.arriving / "part", known is not None, self.check)
         for time_left in reversed(range(_TIMES)):
             try:
                 with room_for(self.file.parent, download.url):
@@ -307,9 +314,10 @@ class _WrongContent(Exception):
 class _Fetcher:
     """What the package pooch calls to download: looks at what came before pooch compares its checksum."""
 
-    def __init__(self, part: Path, checked: bool) -> None:
+    def __init__(self, part: Path, checked: bool, check: Callable[[Path], str] | None) -> None:
         self.part = part
         self.checked = checked  # whether a checksum is going to be compared
+        self.check = check
         self.found: dict[str, str] = {}
 
     def __call__(self, url: str, output_file: str, pooch_object: Any) -> None:
@@ -318,6 +326,7 @@ class _Fetcher:
         else:
             _other_download(url, self.part)
         wrong = packed.refused(self.part, url) or ("" if self.checked else packed.damage(self.part))
+        wrong = wrong or (self.check(self.part) if self.check else "")
         if wrong:
             raise _WrongContent(wrong)
         with self.part.open("rb") as content:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ class Description:
         The class attribute.
     ignored : tuple of str
         Attributes that are no features: row identifiers, and those marked to be ignored.
+    status : str
+        "active" unless something was found to be wrong with it.
     """
 
     data_id: int
@@ -54,6 +56,7 @@ class Description:
     md5: str | None
     target: str | None
     ignored: tuple[str, ...]
+    status: str
 
 
 def openml(
@@ -127,7 +130,7 @@ def openml(
     try:
         find(path, places)
     except MissingFileError as missing:
-        about = _ask(server.rstrip("/"), data_id, name, version, places, missing)
+        about = _ask(server.rstrip("/"), data_id, name, version, path, places, missing)
         if md5 is not None and about.md5 is not None and about.md5 != md5.lower():
             raise DatasetError(
                 f"OpenML's file of data set {about.data_id} ({about.name}) is another than expected: "
@@ -158,19 +161,27 @@ def _ask(
     data_id: int | None,
     name: str | None,
     version: int | None,
+    path: str,
     places: Places | Sequence[Path],
     missing: MissingFileError,
 ) -> Description:
-    """Get the description of a data set, from the cache if it is there."""
+    """Get the description of a data set: the one in the cache if the file it describes is there too, else anew."""
     if not isinstance(places, Places):
         raise missing
+    cached = replace(places, download=False)
     try:
-        if data_id is None:
-            data_id = _number(server, str(name), version, places)
-        url = f"{server}/api/v1/json/data/{data_id}"
-        about = _read(_answer(url, places), url)
+        try:
+            about = _described(server, data_id, name, version, cached)
+            block = {"url": about.url, "md5": about.md5}
+            fetch.obtain(path, download=block, cache=places.cache, allow_download=False)
+        except MissingFileError:
+            if not places.download:
+                raise
+            about = _described(server, data_id, name, version, places)
     except MissingFileError as error:
         raise both(missing, error) from error
+    if about.status != "active":
+        logger.warning("data set %s of OpenML (%s) is %s", about.data_id, about.name, about.status)
     if version is not None and about.version != version:
         raise DatasetError(
             f"data set {about.data_id} of OpenML ({about.name}) is version {about.version}, not {version}"
@@ -178,48 +189,67 @@ def _ask(
     return about
 
 
-def _number(server: str, name: str, version: int | None, places: Places) -> int:
-    which = "status/active" if version is None else f"data_version/{version}"
-    url = f"{server}/api/v1/json/data/list/data_name/{quote(name, safe='')}/limit/100/{which}"
-    answer = _answer(url, places)
-    try:
-        found = [each for each in answer["data"]["dataset"] if each["name"] == name]
-        return min((int(each["version"]), int(each["did"])) for each in found)[1]
-    except (KeyError, TypeError, ValueError) as error:
-        raise DownloadError(f"{url}: OpenML lists no data set named {name}") from error
+def _described(
+    server: str, data_id: int | None, name: str | None, version: int | None, places: Places
+) -> Description:
+    if data_id is None:
+        which = "status/active" if version is None else f"data_version/{version}"
+        url = f"{server}/api/v1/json/data/list/data_name/{quote(str(name), safe='')}/limit/100/{which}"
+        data_id = _answer(url, places, lambda answer: _number(answer, str(name)))
+    return _answer(f"{server}/api/v1/json/data/{data_id}", places, _description)
 
 
-def _answer(url: str, places: Places) -> Any:
-    """Return what OpenML answered, now or before."""
+def _answer(url: str, places: Places, read: Callable[[Any], Any]) -> Any:
+    """Ask OpenML, or the cache, and return what can be read out of the answer; keep no other answer."""
+
+    def read_file(file: Path) -> Any:
+        try:
+            return read(json.loads(file.read_bytes()))
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise DownloadError(f"{url}: OpenML's answer cannot be read ({error!r})") from error
+
+    def check(file: Path) -> str:
+        try:
+            read_file(file)
+        except DownloadError as error:
+            return str(error).removeprefix(f"{url}: ")
+        return ""
+
     download = {"url": url, "changes": True}
-    file = fetch.obtain(url, download=download, cache=places.cache, allow_download=places.download)
-    try:
-        return json.loads(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise DownloadError(f"{url}: no answer of OpenML, which sends JSON ({error}); see {file}") from error
-
-
-def _read(answer: Any, url: str) -> Description:
-    try:
-        block = answer["data_set_description"]
-        kind = str(block.get("format", "ARFF")).lower()
-        about = Description(
-            int(block["id"]),
-            int(block.get("version", 1)),
-            str(block["name"]),
-            str(block["url"]),
-            str(block["md5_checksum"]).lower() if block.get("md5_checksum") else None,
-            _names(block.get("default_target_attribute"))[0]
-            if block.get("default_target_attribute")
-            else None,
-            (*_names(block.get("row_id_attribute")), *_names(block.get("ignore_attribute"))),
+    allowed = places.download
+    return read_file(
+        fetch.obtain(
+            url, download=download, cache=places.cache, allow_download=allowed, fresh=allowed, check=check
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DownloadError(f"{url}: no description of a data set ({error!r})") from error
+    )
+
+
+def _number(answer: Any, name: str) -> int:
+    """Find the oldest version of a data set in a list."""
+    found = [
+        (int(each["version"]), int(each["did"])) for each in answer["data"]["dataset"] if each["name"] == name
+    ]
+    if not found:
+        raise LookupError(f"no data set named {name}")
+    return min(found)[1]
+
+
+def _description(answer: Any) -> Description:
+    block = answer["data_set_description"]
+    target = _names(block.get("default_target_attribute"))
+    about = Description(
+        int(block["id"]),
+        int(block.get("version", 1)),
+        str(block["name"]),
+        str(block["url"]),
+        str(block["md5_checksum"]).lower() if block.get("md5_checksum") else None,
+        target[0] if target else None,
+        (*_names(block.get("row_id_attribute")), *_names(block.get("ignore_attribute"))),
+        str(block.get("status", "active")),
+    )
+    kind = str(block.get("format", "ARFF")).lower()
     if kind not in ("arff", "sparse_arff"):
         raise DatasetError(f"data set {about.data_id} of OpenML ({about.name}) is no ARFF file but {kind}")
-    if block.get("status", "active") != "active":
-        logger.warning("data set %s of OpenML (%s) is %s", about.data_id, about.name, block["status"])
     return about
 
 
