@@ -206,6 +206,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(200, len(content), kind, ETag=self._tag(content), Accept_Ranges="bytes")
         self.wfile.write(content[: len(content) // 2])
 
+    def _half_untagged(self, content, kind):
+        self._head(200, len(content), kind)
+        self.wfile.write(content[: len(content) // 2])
+
     def _half_then_silence(self, content, kind):
         self._half(content, kind)
         self.wfile.flush()

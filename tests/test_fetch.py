@@ -159,6 +159,25 @@ def test_goes_on_where_it_stopped(server, cache):
     assert "Range" not in first
     resumed = int(second["Range"].removeprefix("bytes=").removesuffix("-"))
     assert len(DATA) // 2 - 65536 <= resumed <= len(DATA) // 2
+    assert second["If-Range"].startswith('"')  # the file's tag: the server sends a range of that file, or all
+
+
+def test_starts_again_where_the_server_does_not_tell_files_apart(server, cache):
+    url = server.put("/data.csv", DATA, "half untagged", "fine")
+    assert obtain(url, cache).read_bytes() == DATA
+    assert [headers.get("Range") for _, headers in server.asked] == [None, None]
+
+
+def test_killed_after_the_last_byte(server, cache):
+    """Asked for what comes after the end, a server answers 416."""
+    url = server.put("/data.csv", DATA, "half")
+    with pytest.raises(DownloadError):
+        obtain(url, cache)
+    (part,) = cache.rglob("part")
+    part.write_bytes(DATA)
+    server.moods["/data.csv"] = ["fine"]
+    assert obtain(url, cache).read_bytes() == DATA
+    assert [headers.get("Range") for _, headers in server.asked[-2:]] == [f"bytes={len(DATA)}-", None]
 
 
 def test_another_file_in_the_meantime_is_not_mixed_with_the_first(server, cache):
@@ -241,7 +260,7 @@ def test_no_room_for_more_in_a_process_of_its_own(server, cache, limit):
     code = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
     done = in_process(url, cache, before=code)
     assert done.returncode == 1 and "paths.cache=FOLDER" in done.stderr
-    assert files_in(cache) == {}
+    assert files_in(cache) == {} and list(cache.rglob("part")) == []
     assert obtain(url, cache).read_bytes() == DATA
 
 
