@@ -15,7 +15,7 @@ from scipy import sparse
 from experiments.datasets.coding import coded
 from experiments.datasets.raw import RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
-from experiments.places import Places, search_places, source_blocks
+from experiments.places import Places, default_cache, search_places, source_blocks
 from experiments.targets import RESERVED, locate, parameter_names
 
 #: Shares of non-zeros are stated to six decimals, as in the paper's tables: half a unit of the last one, and a
@@ -116,7 +116,15 @@ def load(
         raise MissingFileError(f"data set {name}: {error}{address}") from error
     except DatasetError as error:
         raise DatasetError(f"data set {name}: {error}") from error
-    _compare(name, dataset.get("expected") or {}, X, len(class_names))
+    try:
+        _compare(name, dataset.get("expected") or {}, X, len(class_names))
+    except DatasetError as error:
+        if origin not in ("cached", "downloaded"):
+            raise
+        folder = Path(cache or default_cache()).expanduser() / "downloads"
+        raise DatasetError(
+            f"{error}\nif the download was at fault: delete its files and their records (.json) in {folder}"
+        ) from error
     return Dataset(name, task, X, y, class_names, feature_names, _checksum(task, X, y), origin)
 
 
