@@ -1,13 +1,11 @@
-"""OpenML, and the other layouts of public sources, end to end: from the server through a YAML block to arrays."""
+"""OpenML, end to end: from the server through a YAML block to arrays and to a study."""
 
-import bz2
 import gzip
 import hashlib
 import json
 import os
 import subprocess
 import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -198,139 +196,6 @@ def test_cut_off_file_of_the_cache(server, cache, tmp_path):
         load(block(server, data_id=3), tmp_path, cache=cache, download=False)
     assert str(file) in str(caught.value) and "expected SHA-256" in str(caught.value)
     assert is_right(load(block(server, data_id=3), tmp_path, cache=cache))
-
-
-# --- the other layouts
-
-CSV = "a,b,c,class\n" + "".join(f"{','.join(map(str, VALUES[row]))},{CLASSES[row]}\n" for row in range(ROWS))
-
-
-def delimited(**source):
-    source = {
-        "_target_": "experiments.datasets.local_file.delimited",
-        "header": True,
-        "target": "class",
-    } | source
-    return {"name": "x", "task": "multiclass", "source": source}
-
-
-def test_uci_archive_within_an_archive(server, cache, tmp_path):
-    data = "".join(line.rpartition(",")[0] + "\n" for line in CSV.splitlines())
-    labels = "class\n" + "".join(f"{each}\n" for each in CLASSES)
-    inner = {"set/data.csv": data.encode(), "set/labels.csv": labels.encode()}
-    url = server.put_uci(401, "gene+expression", {"set.tar.gz": inner}, "half", "fine")
-    download = {"url": url, "member": ["set.tar.gz", "set/data.csv"]}
-    target_file = {
-        "path": "x/labels.csv",
-        "download": {"url": url, "member": ["set.tar.gz", "set/labels.csv"]},
-    }
-    found = load(
-        delimited(path="x/data.csv", download=download, target_file=target_file), tmp_path, cache=cache
-    )
-    assert is_right(found) and len(server.asked) == 2
-
-
-def rar(name, content):
-    """Bytes of a rar archive (version 3) that holds one file as it is."""
-
-    def header(kind, flags, fields, name=b""):
-        body = (
-            bytes([kind]) + flags.to_bytes(2, "little") + (7 + len(fields) + len(name)).to_bytes(2, "little")
-        )
-        body += fields + name
-        return (zlib.crc32(body) & 0xFFFF).to_bytes(2, "little") + body
-
-    size = len(content).to_bytes(4, "little")
-    fields = size + size + b"\x03" + zlib.crc32(content).to_bytes(4, "little") + bytes(4) + b"\x14\x30"
-    fields += len(name).to_bytes(2, "little") + (0o100644).to_bytes(4, "little")
-    return (
-        b"Rar!\x1a\x07\x00"
-        + header(0x73, 0, bytes(6))
-        + header(0x74, 0x8000, fields, name.encode())
-        + content
-        + header(0x7B, 0x4000, b"")
-    )
-
-
-def test_uci_rar_within_a_zip(server, cache, tmp_path):
-    url = server.put_uci(470, "parkinson", {"x.rar": rar("x.csv", CSV.encode())})
-    download = {"url": url, "member": ["x.rar", "x.csv"]}
-    assert is_right(load(delimited(path="x/x.csv", download=download), tmp_path, cache=cache))
-    changed = rar("x.csv", CSV.encode()).replace(b"yes", b"nay", 1)
-    download["url"] = server.put_uci(471, "parkinson", {"x.rar": changed})
-    with pytest.raises(MissingFileError, match=r"x\.csv in x\.rar .* cut off or damaged"):
-        load(delimited(path="x/x.csv", download=download), tmp_path, cache=cache)
-
-
-MULAN_ARFF = (
-    b"@relation x\n@attribute a numeric\n@attribute l1 {0,1}\n@attribute l2 {0,1}\n@data\n{0 2,1 1}\n{2 1}\n"
-)
-MULAN_XML = b'<?xml version="1.0" ?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n'
-MULAN_XML += b'<label name="l1"></label><label name="l2"></label></labels>\n'
-
-
-def test_mulan_on_github(server, cache, tmp_path):
-    files = []
-    for name, content in (("x.arff", MULAN_ARFF), ("x.xml", MULAN_XML)):
-        url = server.put_github("tsoumakas/mulan", f"data/multi-label/x/{name}", content, "500", "fine")
-        files.append({"path": f"x/{name}", "download": {"url": url}})
-    source = {"_target_": "experiments.datasets.local_file.mulan", "files": files}
-    data = load({"name": "x", "task": "multilabel", "source": source}, tmp_path, cache=cache)
-    assert data.y.toarray().tolist() == [[1, 0], [0, 1]] and data.X.toarray().tolist() == [[2], [0]]
-    # What a Git LFS repository sends in place of a large file is not taken for the file.
-    other = server.put_github("mrapp-ke/Boomer-Datasets", "x.arff", MULAN_ARFF, "pointer")
-    files[0]["download"] = {"url": other}
-    with pytest.raises(MissingFileError, match="Git LFS pointer"):
-        load({"name": "x", "task": "multilabel", "source": source}, tmp_path, cache=cache)
-
-
-def test_half_a_text_file_that_nothing_else_tells_is_not_what_is_stated(server, cache, tmp_path):
-    url = server.put("/x.csv", "".join(CSV.splitlines(keepends=True)[:20]).encode())
-    dataset = delimited(path="x.csv", download={"url": url}) | {"expected": {"rows": ROWS}}
-    for _ in range(2):
-        with pytest.raises(DatasetError, match=f"rows expected {ROWS}, found 19") as caught:
-            load(dataset, tmp_path, cache=cache)
-        assert str(cache / "downloads") in str(caught.value) and len(str(caught.value).splitlines()) == 2
-    server.put("/x.csv", CSV.encode())
-    for file in (cache / "downloads").iterdir():
-        file.unlink()
-    assert is_right(load(dataset, tmp_path, cache=cache))
-
-
-def test_meka_on_github(server, cache, tmp_path):
-    url = server.put_github(
-        "Waikato/meka", "src/main/data/X.arff.bz2", bz2.compress(MULAN_ARFF), "half as whole", "fine"
-    )
-    source = {
-        "_target_": "experiments.datasets.local_file.arff",
-        "path": "x.arff.bz2",
-        "labels": ["l2", "l1"],
-    }
-    data = load(
-        {"name": "x", "task": "multilabel", "source": source | {"download": {"url": url}}},
-        tmp_path,
-        cache=cache,
-    )
-    assert data.y.toarray().tolist() == [[1, 0], [0, 1]]
-
-
-def test_sources_are_tried_in_order(server, cache, tmp_path):
-    gone = server.put("/gone.csv", CSV.encode(), "404")
-    here = server.put("/here.csv", CSV.encode())
-    first = delimited(path="first.csv", download={"url": gone})["source"]
-    second = delimited(path="second.csv", download={"url": here})["source"]
-    dataset = {"name": "x", "task": "multiclass", "sources": [first, second]}
-    assert is_right(load(dataset, tmp_path, cache=cache))
-    asked = len(server.asked)
-    assert load(dataset, tmp_path, cache=cache).origin == "cached"
-    assert len(server.asked) == asked  # what is in the cache comes before what might be downloaded
-    server.moods["/here.csv"] = ["500"]
-    with pytest.raises(MissingFileError) as caught:
-        load(dataset, tmp_path, cache=tmp_path / "other")
-    message = str(caught.value)
-    assert len(message.splitlines()) == 2
-    for part in (gone, here, "404", "500", str(tmp_path / "first.csv"), str(tmp_path / "second.csv")):
-        assert part in message
 
 
 # --- the command line
