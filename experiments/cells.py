@@ -6,9 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.errors import ConfigError
 from experiments.rows import versions
 from experiments.schema import ROWS_VERSION
 from experiments.store import cell_key
+
+#: Task → which learner of a protocol it takes, and the packages beside the usual ones that make its folds.
+_OF_TASK = {
+    "multiclass": ("learner", ()),
+    "multilabel": ("multilabel_learner", ("iterative-stratification",)),
+}
 
 #: Settings that never decide numbers, so changing them runs nothing again.
 _INDIFFERENT = ("display_name", "n_jobs", "verbose")
@@ -26,6 +33,8 @@ class Cell:
         "ranking" or "all_features".
     checksum : str
         Of the data set.
+    task : str
+        The data set's: "multiclass" or "multilabel".
     dataset, ranker, protocol : str
         Names for people, not part of the key. ``ranker`` is "" for kind "all_features".
     repeat : int
@@ -35,7 +44,7 @@ class Cell:
     n_splits, grid_points : int
         As in the protocol.
     learner : dict
-        The protocol's learner block.
+        The protocol's learner block for the task.
     ranking : dict
         The ranker block; empty for kind "all_features".
     versions : dict
@@ -47,6 +56,7 @@ class Cell:
     key: str
     kind: str
     checksum: str
+    task: str
     dataset: str
     ranker: str
     protocol: str
@@ -63,6 +73,36 @@ class Cell:
     def label(self) -> str:
         """The cell in words."""
         return f"{self.dataset} × {self.ranker or 'all features'}, repeat {self.repeat}"
+
+
+def learner_of(protocol: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Return the learner block of a protocol for a task.
+
+    Parameters
+    ----------
+    protocol : mapping
+        A block of ``conf/protocol``.
+    task : str
+        "multiclass" or "multilabel".
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ConfigError
+        If the protocol has none for this task, or there is no such task.
+    """
+    if task not in _OF_TASK:
+        raise ConfigError(f"no protocol for the task {task!r} (only {', '.join(_OF_TASK)})")
+    key = _OF_TASK[task][0]
+    if not protocol.get(key):
+        raise ConfigError(
+            f"the protocol {protocol['name']} has no learner for the task {task}; "
+            f"state protocol.{key}: {{_target_: package.module.Class, …}} in its YAML file"
+        )
+    return dict(protocol[key])
 
 
 def cells_of(config: Mapping[str, Any], *, checksum: str, task: str) -> list[Cell]:
@@ -85,26 +125,28 @@ def cells_of(config: Mapping[str, Any], *, checksum: str, task: str) -> list[Cel
         asked for later.
     """
     protocol, ranker = config["protocol"], config["ranker"]
+    learner, of_folds = learner_of(protocol, task), _OF_TASK[task][1]
     common = {
         "rows_version": ROWS_VERSION,
         "checksum": checksum,
         "task": task,
         "n_splits": protocol["n_splits"],
-        "learner": _deciding(protocol["learner"]),
+        "learner": _deciding(learner),
         "seed": config["seed"],
     }
-    of_learner = versions(protocol["learner"])
-    of_both = versions(protocol["learner"], ranker)
+    of_learner = versions(learner, also=of_folds)
+    of_both = versions(learner, ranker, also=of_folds)
     made = []
     for repeat in range(protocol["n_repeats"]):
         shared = {
             "checksum": checksum,
+            "task": task,
             "dataset": config["dataset_key"],
             "protocol": protocol["name"],
             "repeat": repeat,
             "seed": config["seed"],
             "n_splits": protocol["n_splits"],
-            "learner": dict(protocol["learner"]),
+            "learner": learner,
             "grid_points": protocol["grid_points"],
         }
         reference = Cell(

@@ -9,20 +9,18 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from experiments import config_help
+from experiments.config_names import named, tell_apart
 from experiments.errors import ConfigError, wrong_name
 from experiments.overrides import Override, combinations, read_arguments, read_overrides
-from experiments.places import PROJECT_ROOT, search_places
+from experiments.places import PROJECT_ROOT, search_places, source_blocks, source_paths
 from experiments.targets import RESERVED, is_score_function, locate, parameter_names
 
 GROUPS = ("dataset", "ranker", "protocol", "paths", "launcher")
-
-#: Never decide numbers, so they are no part of a name.
-_NAMELESS = ("display_name", "n_jobs", "_partial_", "verbose")
 
 #: One run: plain dicts, lists and scalars with the keys dataset, ranker, protocol, paths, launcher, seed, and
 #: dataset_key, ranker_key, protocol_key: the chosen names, with what was changed: ``relieff[n_neighbors=5]``.
@@ -72,48 +70,45 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
     """
     conf = PROJECT_ROOT / "conf" if conf is None else Path(conf)
     command = read_arguments(argv)
+    folders = (
+        [conf]
+        if command.config_dir is None
+        else [conf, config_help.own_folder(command.config_dir, conf, GROUPS)]
+    )
     if command.action == "help":
-        return Plan("help", [], config_help.help_text(conf, GROUPS))
-    choices = {group: config_help.names(conf, group) for group in GROUPS}
+        return Plan("help", [], config_help.help_text(folders, GROUPS))
+    choices = {group: config_help.files(folders, group) for group in GROUPS}
     configs = []
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
-    overrides = read_overrides(command.overrides, choices)
+    overrides = read_overrides(command.overrides, {group: list(each) for group, each in choices.items()})
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
-        composer = _Composer(choices)
+        composer = _Composer(choices, folders[1:])
         for combination in combinations(overrides):
             configs.append(composer.run(combination))
     distinct = [each for place, each in enumerate(configs) if each not in configs[:place]]
-    _tell_apart(distinct)
+    tell_apart(distinct)
     text = config_help.shown(distinct) if command.action == "show" else ""
     return Plan(command.action, distinct, text)
-
-
-def _tell_apart(configs: Sequence[ResolvedConfig]) -> None:
-    """Name rankers by their full target where two targets share a class name (``a.Mine`` and ``b.Mine``)."""
-    targets: dict[str, set[str]] = {}
-    for config in configs:
-        targets.setdefault(config["ranker_key"], set()).add(config["ranker"]["_target_"])
-    for config in configs:
-        key, ranker = config["ranker_key"], config["ranker"]
-        short = ranker["_target_"].rpartition(".")[2]
-        if len(targets[key]) > 1 and key.startswith(short):
-            config["ranker_key"] = ranker["_target_"] + key.removeprefix(short)
-            if ranker["display_name"].startswith(short):
-                ranker["display_name"] = ranker["_target_"] + ranker["display_name"].removeprefix(short)
 
 
 class _Composer:
     """Composes group by group, each distinct one once: 14 rankers × 20 data sets are 34 compositions, not 280."""
 
-    def __init__(self, choices: dict[str, list[str]]) -> None:
+    def __init__(self, choices: dict[str, dict[str, Path]], folders: Sequence[Path] = ()) -> None:
         self._choices = choices
         self._blocks: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
-        self._root, self._defaults = _hydra_compose([])
+        quoted = ["'file://" + str(each).replace("\\", "\\\\").replace("'", "\\'") + "'" for each in folders]
+        self._own_folders = list(folders)
+        self._search = [f"hydra.searchpath=[{','.join(quoted)}]"] if quoted else []
+        self._root, self._defaults = self._compose([])
         self._seed = self._root["seed"]
         self._top_level = [*GROUPS, *(key for key in self._root if key not in GROUPS)]
+
+    def _compose(self, overrides: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
+        return _hydra_compose(overrides, self._search)
 
     def run(self, overrides: Sequence[Override]) -> ResolvedConfig:
         for each in overrides:
@@ -160,9 +155,11 @@ class _Composer:
         if chosen not in self._choices[group]:
             raise wrong_name(group, chosen, self._choices[group])
         is_default = chosen == self._defaults[group]
-        stock = self._root[group] if is_default else _hydra_compose([f"{group}={chosen}"])[0][group]
-        stock = _conforming(group, stock, f"conf/{group}/{chosen}.yaml")
-        changes = [each for each in overrides if each.key != group]
+        stock = self._root[group] if is_default else self._compose([f"{group}={chosen}"])[0][group]
+        file = self._choices[group][chosen]
+        is_own = file.parents[1] in self._own_folders
+        stock = _conforming(group, stock, str(file) if is_own else f"conf/{group}/{chosen}.yaml")
+        changes = [_into_source(each, stock) for each in overrides if each.key != group]
         block = copy.deepcopy(stock)
         # A target from the outside takes none of the parameters written for the target it replaces.
         replaced = [each.key.rpartition(".")[0] for each in changes if each.key.endswith("._target_")]
@@ -171,7 +168,7 @@ class _Composer:
         for each in sorted(changes, key=lambda change: not change.key.endswith("._target_")):
             self._check_key(block, each, group, chosen)
         if changes:
-            composed = _hydra_compose([f"{group}={chosen}", *(f"++{each.typed}" for each in changes)])[0][
+            composed = self._compose([f"{group}={chosen}", *(f"++{each.typed}" for each in changes)])[0][
                 group
             ]
             for path in replaced:
@@ -184,7 +181,7 @@ class _Composer:
                 for key in [key for key in node if key not in kept]:
                     del node[key]
             block = _conforming(group, composed, ", ".join(each.typed for each in changes))
-        return _named(group, chosen, stock, block, changes)
+        return named(group, chosen, stock, block, changes)
 
     def _check_key(self, block: dict[str, Any], change: Override, group: str, chosen: str) -> None:
         """Let through keys of the YAML file, and parameters of a block's target that the file leaves out."""
@@ -228,6 +225,8 @@ class _Composer:
         if node is not None:
             prefix = ".".join([change.key.split(".")[0], *path])
             valid = [f"{prefix}.{key}" for key in node]
+            if not path and change.key.startswith("dataset."):
+                valid += [f"dataset.{key}" for key in _source_parameters(node)]
         error = wrong_name("key", change.key, dict.fromkeys([*valid, *known]))
         return ConfigError(f"{str(error).splitlines()[0]}\nvalid: {', '.join(valid)}")
 
@@ -244,7 +243,28 @@ def _at(node: dict[str, Any], path: Sequence[str], typed: str) -> dict[str, Any]
     return node
 
 
-def _hydra_compose(overrides: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
+def _source_parameters(dataset: Mapping[str, Any]) -> list[str]:
+    """Names of the parameters of a data set's reader that are no keys of the data set itself."""
+    from experiments.schema import DatasetConfig
+
+    source = dataset.get("source")
+    if not isinstance(source, Mapping) or "_target_" not in source:
+        return []
+    known = {each.name for each in fields(DatasetConfig)}
+    return [name for name in parameter_names(locate(source["_target_"]))[0] if name not in {"places", *known}]
+
+
+def _into_source(change: Override, stock: Mapping[str, Any]) -> Override:
+    """Let ``dataset.path=…`` stand for ``dataset.source.path=…``, and so for every parameter of the reader."""
+    group, _, key = change.key.partition(".")
+    if group != "dataset" or key in stock or key.split(".")[0] not in _source_parameters(stock):
+        return change
+    return replace(change, key=f"dataset.source.{key}")
+
+
+def _hydra_compose(
+    overrides: Sequence[str], search: Sequence[str] = ()
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Compose ``config.yaml``; also return which file each group came from."""
     from hydra import compose
     from hydra.errors import HydraException
@@ -253,7 +273,7 @@ def _hydra_compose(overrides: Sequence[str]) -> tuple[dict[str, Any], dict[str, 
     from yaml import YAMLError
 
     try:
-        composed = compose("config", overrides=list(overrides), return_hydra_config=True)
+        composed = compose("config", overrides=[*search, *overrides], return_hydra_config=True)
         chosen = composed.hydra.runtime.choices
         plain = OmegaConf.to_container(composed, resolve=False)
         del plain["hydra"]
@@ -336,62 +356,30 @@ def _conforming_ranker(block: dict[str, Any], origin: str) -> dict[str, Any]:
     return block
 
 
-def _named(
-    group: str, chosen: str, stock: dict[str, Any], block: dict[str, Any], changes: Sequence[Override]
-) -> tuple[str, dict[str, Any]]:
-    """Name a block after its file and what was changed in it: equal names, equal settings."""
-    if group in ("paths", "launcher"):
-        return chosen, block
-    # Another target is another ranker and not a variant of the file's; ``_target_`` then needs no mention.
-    foreign = group == "ranker" and any(each.key == "ranker._target_" for each in changes)
-    name = block["_target_"].rpartition(".")[2] if foreign else chosen
-    differing = []
-    for each in sorted(changes, key=lambda change: change.key):
-        path = each.key.split(".")[1:]
-        if path[-1] in (*_NAMELESS, "name") or (foreign and path == ["_target_"]):
-            continue
-        now, before = _value_at(block, path), _value_at(stock, path)
-        if foreign or now != before or isinstance(now, bool) != isinstance(before, bool):
-            differing.append(f"{'.'.join(path)}={_short(now)}")
-    suffix = f"[{','.join(differing)}]" if differing else ""
-    explicit = [each.key for each in changes]
-    if group == "ranker" and "ranker.display_name" not in explicit:
-        block["display_name"] += f" {suffix}" if suffix else ""
-    if group in ("dataset", "protocol") and f"{group}.name" not in explicit:
-        block["name"] += suffix
-    return name + suffix, block
-
-
-_MISSING = object()
-
-
-def _value_at(node: Any, path: Sequence[str]) -> Any:
-    for part in path:
-        node = node.get(part, _MISSING) if isinstance(node, dict) else _MISSING
-    return node
-
-
-def _short(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return str(value)
-
-
 def _resolve_paths(config: ResolvedConfig, typed: Sequence[str]) -> None:
     """Make folders absolute, so that no worker or later change of directory can mistake them.
 
     Relative folders of a YAML file are taken from the project's, typed ones from the current directory.
+    A data file that was typed and lies there is made absolute too.
     ``local_data`` stays relative in one case: when it was typed and none of the folders it may stand for holds the
     data set's file. The error of the loader then names them all.
     """
     paths = config["paths"]
     base = Path.cwd() if "paths.results" in typed else PROJECT_ROOT
     paths["results"] = os.path.abspath(base / Path(paths["results"]).expanduser())
+    if paths.get("cache"):
+        base = Path.cwd() if "paths.cache" in typed else PROJECT_ROOT
+        paths["cache"] = os.path.abspath(base / Path(paths["cache"]).expanduser())
     places = [Path(os.path.abspath(PROJECT_ROOT / Path(paths["local_data"]).expanduser()))]
-    file = config["dataset"]["source"].get("path")
+    files = [path for block in source_blocks(config["dataset"]) for path in source_paths(block)]
     if "paths.local_data" in typed:
         places = search_places(paths["local_data"])
-        if isinstance(file, str) and len(places) > 1:
-            places = [place for place in places if (place / file).is_file()]
+        if files and len(places) > 1:
+            places = [place for place in places if any((place / file).is_file() for file in files)]
     if places:
         paths["local_data"] = str(places[0])
+    source = config["dataset"].get("source") or {}
+    if {"dataset.path", "dataset.source.path"} & set(typed) and isinstance(source.get("path"), str):
+        file = Path.cwd() / Path(source["path"]).expanduser()
+        if file.is_file():
+            source["path"] = os.path.abspath(file)

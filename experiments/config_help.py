@@ -1,17 +1,20 @@
-"""What ``run.py`` prints: the help page, and composed configurations."""
+"""Which YAML files there are, and what ``run.py`` prints: the help page, and composed configurations."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.errors import ConfigError
+
 #: What the page calls the groups, in the order it shows them; the others have one choice each.
 _TITLES = {"dataset": "Data sets", "ranker": "Rankers", "protocol": "Protocols"}
 
 _USAGE = """\
-usage: python run.py [key=value ...] [--cfg job] [--help]
+usage: python run.py [key=value ...] [--config-dir FOLDER] [--cfg job] [--help]
 
 Ranks the features of data sets, evaluates the rankings fold by fold, and shows a table and a curve.
 Finished cells are kept: the same command again runs what is missing. Lists run everything, as one study."""
@@ -21,17 +24,20 @@ Keys
   dataset=NAME  ranker=NAME  protocol=NAME   what to run; several names: dataset=wine,digits
   ranker.PARAMETER=VALUE                     any parameter of the ranker: ranker.n_neighbors=5,15
   ranker._target_=package.module.Class       a ranker of your own (fit, then feature_importances_ or scores_)
-  protocol.n_splits  .n_repeats  .grid_points  .learner.PARAMETER
+  protocol.n_splits  .n_repeats  .grid_points  .learner.PARAMETER  .multilabel_learner.PARAMETER
+  dataset.path=FILE dataset.target=COLUMN    data of your own, with dataset=csv and the like; [a,b] = labels
   paths.local_data=FOLDER                    where data files lie
   paths.results=FOLDER                       where rows, tables and figures go
   launcher.n_workers=N                       worker processes (default: one per core)
   seed=N
+  --config-dir FOLDER                        YAML files of your own: FOLDER/dataset/NAME.yaml and the like
 
 Examples
   python run.py
   python run.py dataset=digits ranker=reliefe_absmean_adaptive,relieff,mutual_information
   python run.py dataset=optdigits,chess ranker=relieff,reliefe paths.local_data=FOLDER
   python run.py dataset=wine ranker=relieff ranker.n_neighbors=5,10,15 protocol=paper
+  python run.py dataset=csv dataset.path=my.csv dataset.target=label ranker=relieff
   python run.py ranker=reliefe --cfg job     print the composed configuration and stop"""
 
 
@@ -52,15 +58,76 @@ def names(conf: Path, group: str) -> list[str]:
     return sorted(path.stem for path in (conf / group).glob("*.yaml"))
 
 
-def help_text(conf: Path, groups: Sequence[str]) -> str:
+def files(folders: Sequence[Path], group: str) -> dict[str, Path]:
+    """YAML files of a group by name, sorted, from several folders; of two with one name that of the first folder.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Folders with the groups.
+    group : str
+        Such as ``"ranker"``.
+
+    Returns
+    -------
+    dict of str to Path
+    """
+    found = {
+        name: folder / group / f"{name}.yaml" for folder in reversed(folders) for name in names(folder, group)
+    }
+    return dict(sorted(found.items()))
+
+
+def own_folder(typed: str, conf: Path, groups: Sequence[str]) -> Path:
+    """Check a folder of a user's own YAML files.
+
+    Parameters
+    ----------
+    typed : str
+        The folder; a relative one from the current directory.
+    conf : Path
+        The project's folder.
+    groups : sequence of str
+        Groups there may be.
+
+    Returns
+    -------
+    Path
+        Absolute.
+
+    Raises
+    ------
+    ConfigError
+        When it is no folder, has no file of a group, or one with the name of a file of the project.
+    """
+    folder = Path(os.path.abspath(Path(typed).expanduser()))
+    if not folder.is_dir():
+        raise ConfigError(f"--config-dir {typed}: there is no folder {folder}")
+    found = {group: names(folder, group) for group in groups}
+    if not any(found.values()):
+        raise ConfigError(
+            f"--config-dir {typed}: {folder} has no YAML files where they are looked for: "
+            f"{', '.join(f'{group}/NAME.yaml' for group in groups[:3])}"
+        )
+    for group, listed in found.items():
+        for name in listed:
+            if name in names(conf, group):
+                raise ConfigError(
+                    f"--config-dir {typed}: {group}/{name}.yaml has the name of a file of the project; "
+                    "give it another"
+                )
+    return folder
+
+
+def help_text(folders: Sequence[Path], groups: Sequence[str]) -> str:
     """Write the help page.
 
     Read from the files as text, without composing them, so that the page is there at once.
 
     Parameters
     ----------
-    conf : Path
-        Folder with the groups.
+    folders : sequence of Path
+        Folders with the groups; ``config.yaml`` lies in the first.
     groups : sequence of str
         Groups to list.
 
@@ -68,17 +135,17 @@ def help_text(conf: Path, groups: Sequence[str]) -> str:
     -------
     str
     """
-    defaults = _defaults(conf / "config.yaml")
+    defaults = _defaults(folders[0] / "config.yaml")
     sections = [_USAGE]
     for group in groups:
         if group not in _TITLES:
             continue
         lines = [f"{_TITLES[group]} ({group}=…)"]
-        listed = names(conf, group)
+        listed = files(folders, group)
         width = max(map(len, listed), default=0)
-        for name in listed:
+        for name, path in listed.items():
             mark = " (default)" if defaults.get(group) == name else ""
-            lines.append(f"  {name:<{width}}  {_describe(group, conf / group / f'{name}.yaml')}{mark}")
+            lines.append(f"  {name:<{width}}  {_describe(group, path)}{mark}")
         sections.append("\n".join(lines))
     return "\n\n".join([*sections, _EXAMPLES])
 
@@ -109,11 +176,17 @@ def _defaults(path: Path) -> dict[str, str]:
 def _describe(group: str, path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if group == "dataset":
-        size = re.search(
-            r"^expected:.*?rows:\s*(\d+).*?features:\s*(\d+).*?classes:\s*(\d+)", text, re.M | re.S
-        )
-        place = "local file" if "local_file" in text else "bundled"
-        return f"{size[1]} rows × {size[2]} columns, {size[3]} classes; {place}" if size else place
+        expected = re.search(r"^expected:(.*(?:\n[ \t].*)*)", text, flags=re.M)
+        size = dict(re.findall(r"(rows|features|classes):\s*(\d+)", expected[1] if expected else ""))
+        if "datasets.own." in text and "path: null" in text:
+            return text.partition("\n")[0].lstrip("# ").partition(": ")[0]
+        place = "bundled" if "datasets.bundled." in text else "local file"
+        if re.search(r"^\s*(-\s+)?(download:|_target_: .*openml)", text, flags=re.M):
+            place = "local file or download"
+        kind = "labels" if re.search(r"^task:\s*multilabel", text, flags=re.M) else "classes"
+        if len(size) < 3:
+            return place
+        return f"{size['rows']} rows × {size['features']} columns, {size['classes']} {kind}; {place}"
     if group == "protocol":
         values = dict(re.findall(r"^(n_splits|n_repeats|grid_points):\s*(\d+)", text, flags=re.M))
         return "{n_splits} folds × {n_repeats} repeats, {grid_points} points on the curve".format(

@@ -25,6 +25,10 @@ class MissingFileError(DatasetError):
     """A data set's file is in none of the folders it may be in."""
 
 
+class DownloadError(MissingFileError):
+    """A data set's file could not be downloaded, or what came is not the file."""
+
+
 class RankerError(RuntimeError):
     """A ranker ran and gave no usable weights; fails its fold, not the study."""
 

@@ -11,20 +11,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from joblib import effective_n_jobs
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import MaxAbsScaler
 
 from experiments.cells import Cell
 from experiments.errors import ConfigError, wrong_name
+from experiments.forest import fit_predict_labels
 from experiments.measure import Noise, PeakMemory, one_thread
-from experiments.metrics.f1 import f1_micro_macro
+from experiments.metrics.f1 import f1_micro_macro, f1_micro_macro_labels
 from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid, relative_f1
 from experiments.rankers import RankResult, rank
 from experiments.rows import all_ok, machine, to_frame, to_table
@@ -79,7 +81,7 @@ def fold_seed(seed: int, repeat: int, fold: int) -> int:
     return int(np.random.SeedSequence([seed, repeat, fold]).generate_state(1, dtype=np.uint32)[0])
 
 
-def make_learner(config: Mapping[str, Any], seed: int = 0) -> Any:
+def make_learner(config: Mapping[str, Any], seed: int = 0, *, key: str = "learner") -> Any:
     """Make the protocol's learner.
 
     Parameters
@@ -88,6 +90,8 @@ def make_learner(config: Mapping[str, Any], seed: int = 0) -> Any:
         ``_target_``, a scikit-learn classifier, and its parameters.
     seed : int, default=0
         Given to a ``random_state`` that the configuration leaves open.
+    key : str, default="learner"
+        What the protocol calls it, for the messages.
 
     Returns
     -------
@@ -100,18 +104,18 @@ def make_learner(config: Mapping[str, Any], seed: int = 0) -> Any:
         If it cannot be imported or does not have a parameter of that name, with the valid ones.
     """
     if not config.get("_target_"):
-        raise ConfigError("protocol.learner has no _target_ (package.module.Class)")
+        raise ConfigError(f"protocol.{key} has no _target_ (package.module.Class)")
     target, names, any_name = _located(config["_target_"])
     settings = {key: value for key, value in config.items() if key != "_target_"}
-    for key in settings:
-        if not any_name and key not in names:
-            raise wrong_name("parameter of protocol.learner", key, names)
+    for name in settings:
+        if not any_name and name not in names:
+            raise wrong_name(f"parameter of protocol.{key}", name, names)
     if "random_state" in names and settings.get("random_state") is None:
         settings["random_state"] = seed
     try:
         return target(**settings)
     except Exception as error:
-        raise ConfigError(f"protocol.learner cannot be made: {type(error).__name__}: {error}") from error
+        raise ConfigError(f"protocol.{key} cannot be made: {type(error).__name__}: {error}") from error
 
 
 @lru_cache(maxsize=32)
@@ -129,8 +133,8 @@ def evaluate_all_features(cell: Cell, X, y, *, previous: pa.Table | None = None)
         Of kind "all_features".
     X : float64 ndarray of shape (n, p), or csr_matrix
         Not modified.
-    y : int array of shape (n,)
-        Class codes, 0 … c − 1.
+    y : int array of shape (n,), or csr_matrix of shape (n, L)
+        Class codes, 0 … c − 1, or which labels each row has.
     previous : pyarrow.Table, optional
         Rows of the same cell from before; those with status "ok" are kept, only the other folds run.
 
@@ -167,8 +171,8 @@ def evaluate_ranking(
         Of kind "ranking".
     X : float64 ndarray of shape (n, p), or csr_matrix
         Not modified.
-    y : int array of shape (n,)
-        Class codes, 0 … c − 1.
+    y : int array of shape (n,), or csr_matrix of shape (n, L)
+        Class codes, 0 … c − 1, or which labels each row has.
     reference : pyarrow.Table
         Rows of ``cell.reference``: the score of all features is not computed again.
     previous : pyarrow.Table, optional
@@ -207,11 +211,11 @@ class _Part:
 
     fold: int
     seed: int
-    n_classes: int
+    n_classes: int  # or labels
     X_train: Any
-    y_train: np.ndarray
+    y_train: np.ndarray | sparse.csr_matrix
     X_test: Any
-    y_test: np.ndarray
+    y_test: np.ndarray | sparse.csr_matrix
 
     @property
     def n_features(self) -> int:
@@ -229,7 +233,7 @@ class _Learnt:
 def _each_fold(
     cell: Cell,
     X,
-    y: np.ndarray,
+    y: np.ndarray | sparse.csr_matrix,
     previous: pa.Table | None,
     score: Callable[[_Part, Noise], dict[str, Any]],
 ) -> CellResult:
@@ -248,7 +252,7 @@ def _each_fold(
         "versions": json.dumps({"python": platform.python_version(), **cell.versions}),
         "machine": json.dumps(machine()),
     }
-    n_classes = int(np.max(y)) + 1
+    n_classes = y.shape[1] if sparse.issparse(y) else int(np.max(y)) + 1
     rows = []
     splits = folds(y, n_splits=cell.n_splits, repeat=cell.repeat, seed=cell.seed)
     for fold, (train, test) in enumerate(splits):
@@ -305,25 +309,37 @@ def _learn(cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int], noi
     learnt = _Learnt()
     if len(sizes) == 0:
         return learnt
-    # Scaling works column by column, so that of the features used is that of all of them, once per fold.
     used = order[: sizes[-1]]
     train, test = part.X_train[:, used], part.X_test[:, used]
-    scaler = MaxAbsScaler(copy=False)
-    train = scaler.fit_transform(train)
-    test = scaler.transform(test)
+    if cell.task == "multilabel":
+        # Learners of label matrices take them dense only; a byte a label is the least that can be. Columns are
+        # left as they are: scaling is there for logistic regression to converge (``decisions.md`` §4.3).
+        y_train = part.y_train.astype(np.uint8).toarray()
+        fit_predict, f1 = fit_predict_labels, f1_micro_macro_labels
+    else:
+        y_train = part.y_train
+        fit_predict, f1 = _fit_predict, partial(f1_micro_macro, n_classes=part.n_classes)
+        # Scaling works column by column, so that of the features used is that of all of them, once per fold.
+        scaler = MaxAbsScaler(copy=False)
+        train = scaler.fit_transform(train)
+        test = scaler.transform(test)
     with noise.caught() as caught:
         for size in sizes:
             X_train, X_test = train[:, :size], test[:, :size]
             learner = make_learner(cell.learner, part.seed)  # cheaper than a clone
             start = time.perf_counter()
-            learner.fit(X_train, part.y_train)
-            predicted = learner.predict(X_test)
+            predicted = fit_predict(learner, X_train, y_train, X_test)
             learnt.seconds += time.perf_counter() - start
-            micro, macro = f1_micro_macro(part.y_test, predicted, part.n_classes)
+            micro, macro = f1(part.y_test, predicted)
             learnt.micro.append(micro)
             learnt.macro.append(macro)
     learnt.converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     return learnt
+
+
+def _fit_predict(learner: Any, X_train, y_train: np.ndarray, X_test) -> np.ndarray:
+    learner.fit(X_train, y_train)
+    return learner.predict(X_test)
 
 
 def _scores(grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]) -> dict[str, Any]:

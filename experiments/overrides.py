@@ -13,7 +13,10 @@ from typing import Any
 
 from experiments.errors import ConfigError, near_names
 
-FLAGS = ("--help", "--cfg job", "--multirun")
+FLAGS = ("--help", "--cfg job", "--multirun", "--config-dir FOLDER")
+
+#: Keys whose value is taken as text when Hydra's grammar cannot read it.
+_AS_TYPED = ("dataset.path", "dataset.source.path", "dataset.target", "dataset.source.target")
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,13 @@ class CommandLine:
         ``"run"``, ``"help"`` or ``"show"`` (print the composed configuration).
     overrides : tuple of str
         The ``key=value`` arguments, as typed.
+    config_dir : str or None
+        A folder with further YAML files, as typed.
     """
 
     action: str
     overrides: tuple[str, ...]
+    config_dir: str | None = None
 
 
 @dataclass(frozen=True)
@@ -64,9 +70,10 @@ def read_arguments(argv: Sequence[str]) -> CommandLine:
     Raises
     ------
     ConfigError
-        For a flag that does not exist.
+        For a flag that does not exist, or lacks its value.
     """
     action = "run"
+    config_dir = None
     overrides = []
     arguments = list(argv)
     while arguments:
@@ -82,13 +89,19 @@ def read_arguments(argv: Sequence[str]) -> CommandLine:
                     f"--cfg {given}: only --cfg job is there (prints the composed configuration)"
                 )
             action = "show" if action == "run" else action
+        elif argument in ("--config-dir", "-cd") or argument.startswith("--config-dir="):
+            given = argument.partition("=")[2] or (arguments.pop(0) if arguments else "")
+            if not given or config_dir is not None:
+                what = "is given twice" if given else "needs a folder"
+                raise ConfigError(f"--config-dir {what} (with dataset/NAME.yaml and the like in it)")
+            config_dir = given
         elif argument.startswith("-"):
-            near = near_names(argument, ["--help", "--cfg", "--multirun"])
+            near = near_names(argument, ["--help", "--cfg", "--multirun", "--config-dir"])
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise ConfigError(f"unknown flag {argument}{hint}\nvalid: {', '.join(FLAGS)}")
         else:
             overrides.append(argument)
-    return CommandLine(action, tuple(overrides))
+    return CommandLine(action, tuple(overrides), config_dir)
 
 
 def read_overrides(typed: Sequence[str], choices: dict[str, list[str]]) -> list[list[Override]]:
@@ -142,9 +155,9 @@ def _parsed_override(parser: Any, argument: str) -> Any:
     try:
         return parser.parse_override(argument)
     except HydraException:
-        # Folders may hold brackets or equals signs, and asking for two layers of quotes helps nobody.
+        # Folders and columns may hold brackets or equals signs, and asking for two layers of quotes helps nobody.
         key, _, text = argument.partition("=")
-        if not key.startswith("paths.") and key != "dataset.source.path":
+        if not key.startswith("paths.") and key not in _AS_TYPED:
             raise
         escaped = text.replace("\\", "\\\\").replace("'", "\\'")
         return parser.parse_override(f"{key}='{escaped}'")

@@ -1,11 +1,50 @@
-"""Where a configured folder may lie."""
+"""Where files of data sets may lie."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a reader may look for its files, and what it used.
+
+    Attributes
+    ----------
+    local : tuple of Path
+        Folders with files put there by hand, in the order they are tried.
+    cache : Path or None
+        Folder of downloads and parsed copies; ``None`` for the default one.
+    download : bool
+        Whether a file that is in none of them may be downloaded.
+    used : list of str
+        What readers met, in order: "local", "cached" or "downloaded".
+    """
+
+    local: tuple[Path, ...]
+    cache: Path | None = None
+    download: bool = False
+    used: list[str] = field(default_factory=list, compare=False)
+
+    def __iter__(self) -> Iterator[Path]:
+        """Iterate over the local folders."""
+        return iter(self.local)
+
+
+def default_cache() -> Path:
+    """Return the folder of downloads and parsed copies: ``RELIEFE_CACHE``, else one in the user's cache folder."""
+    given = os.environ.get("RELIEFE_CACHE")
+    if given:
+        return Path(os.path.abspath(Path(given).expanduser()))
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("reliefe-bench"))
 
 
 def search_places(local_data: str | os.PathLike[str]) -> list[Path]:
@@ -26,3 +65,28 @@ def search_places(local_data: str | os.PathLike[str]) -> list[Path]:
         return [folder]
     places = [Path(os.path.abspath(base / folder)) for base in (Path.cwd(), PROJECT_ROOT)]
     return list(dict.fromkeys(places))
+
+
+def source_blocks(dataset: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """List the sources of a data set in the order they are tried.
+
+    Parameters
+    ----------
+    dataset : mapping
+        A block of ``conf/dataset``, with ``source``, ``sources`` or both (``source`` then comes first).
+
+    Returns
+    -------
+    list of dict
+    """
+    first = dataset.get("source")
+    return [*([first] if first else []), *(dataset.get("sources") or [])]
+
+
+def source_paths(block: Mapping[str, Any]) -> list[str]:
+    """List the local paths of all files of one source."""
+    files = block.get("files") or []
+    blocks = [block, *(files.values() if isinstance(files, Mapping) else files)]
+    return [
+        each["path"] for each in blocks if isinstance(each, Mapping) and isinstance(each.get("path"), str)
+    ]

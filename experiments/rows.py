@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata
 from typing import Any
@@ -145,20 +145,22 @@ def machine() -> dict[str, Any]:
     }
 
 
-def versions(*configs: Any) -> dict[str, str | None]:
+def versions(*configs: Any, also: Sequence[str] = ()) -> dict[str, str | None]:
     """Return the versions of the packages that decide the numbers of what is configured.
 
     Parameters
     ----------
     *configs : mapping, list or value
         Blocks with ``_target_`` at any depth.
+    also : sequence of str
+        Distributions that decide them too.
 
     Returns
     -------
     dict
         Distribution → version, sorted; None for one that is not installed.
     """
-    names = set(_ALWAYS)
+    names = {*_ALWAYS, *also}
     for target in _targets(configs):
         names.update(_distributions(target))
     return {name: _version(name) for name in sorted(names)}

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from experiments import datasets
-from experiments.cells import Cell, cells_of
+from experiments.cells import Cell, cells_of, learner_of
 from experiments.errors import BadInputError
 from experiments.evaluate import make_learner
 from experiments.launch import end_workers, launch
@@ -31,8 +31,6 @@ from experiments.work import Desk, Outcome
 
 logger = logging.getLogger(__name__)
 
-#: Tasks whose folds and learners exist.
-_TASKS = ("multiclass",)
 _KINDS_SHOWN = 3
 
 
@@ -209,16 +207,16 @@ class _Study:
         loaded: dict[str, datasets.Dataset] = {}
         checked = set()
         for config in configs:
-            make_learner(config["protocol"]["learner"])
+            for key in ("learner", "multilabel_learner"):  # before the data, which may take long to read
+                if config["protocol"].get(key):
+                    make_learner(config["protocol"][key], key=key)
             local_data = config["paths"]["local_data"]
-            source = json.dumps([config["dataset"], str(local_data)], sort_keys=True, default=str)
+            cache = config["paths"].get("cache")
+            source = json.dumps([config["dataset"], str(local_data), cache], sort_keys=True, default=str)
             if source not in loaded:
-                loaded[source] = datasets.load(config["dataset"], local_data)
+                loaded[source] = datasets.load(config["dataset"], local_data, cache=cache)
             data, n_splits = loaded[source], config["protocol"]["n_splits"]
-            if data.task not in _TASKS:
-                raise BadInputError(
-                    f"{data.name}: no protocol for the task {data.task!r} (only {', '.join(_TASKS)})"
-                )
+            learner_of(config["protocol"], data.task)
             if (source, n_splits) not in checked:
                 checked.add((source, n_splits))
                 check_classes(data.y, n_splits=n_splits, class_names=data.class_names, dataset=data.name)

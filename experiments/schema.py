@@ -89,11 +89,15 @@ class DatasetConfig:
     """One data set (``conf/dataset/*.yaml``)."""
 
     name: str
-    task: str
-    source: dict[str, Any]
-    expected: Shape
+    task: str  # "multiclass" or "multilabel"
+    expected: Shape  # classes: the number of labels of a multi-label one
+    source: dict[str, Any] | None = None  # where it is read from ...
+    sources: list[dict[str, Any]] = field(default_factory=list)  # ... or several, tried in order
     drop_constant: bool = False  # whether columns with one value only are left out
-    paper: Shape | None = None  # null when the paper does not use the data set
+    missing: str = "error"  # what is done about missing values: "error", "most_frequent" or "drop_rows"
+    missing_values: str = ""  # how many there are and what is done, in words
+    paper: Shape | None = None  # null when the data set is not in the paper's tables
+    differs: str | None = None  # why rows, features, classes or share of non-zeros are not the paper's
     licence: str = ""
     citation: str = ""
     url: str = ""
@@ -107,15 +111,17 @@ class ProtocolConfig:
     n_splits: int
     n_repeats: int
     grid_points: int = 50
-    learner: dict[str, Any] = field(default_factory=dict)
+    learner: dict[str, Any] = field(default_factory=dict)  # for one class per row; features scaled
+    multilabel_learner: dict[str, Any] = field(default_factory=dict)  # for labels; features as they are
 
 
 @dataclass
 class PathsConfig:
-    """Where results go and where local data files are (``conf/paths/*.yaml``)."""
+    """Where results go, where local data files are, and where downloads are kept (``conf/paths/*.yaml``)."""
 
     results: str
     local_data: str
+    cache: str | None = None  # null: RELIEFE_CACHE, else the user's cache folder
 
 
 @dataclass

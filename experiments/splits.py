@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
+from scipy import sparse
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from experiments.errors import BadInputError
@@ -25,13 +26,14 @@ class SplitError(BadInputError):
 def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the folds of one repeat of a stratified cross-validation.
 
-    They are the ones ``RepeatedStratifiedKFold`` gives for that repeat. Neither the ranker nor the number of
-    repeats asked for changes them, so every ranker sees the same folds and repeats can be added later.
+    They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, or for labels
+    ``RepeatedMultilabelStratifiedKFold`` (iterative stratification). Neither the ranker nor the number of repeats
+    asked for changes them, so every ranker sees the same folds and repeats can be added later.
 
     Parameters
     ----------
-    y : int array of shape (n,)
-        Class of each row.
+    y : int array of shape (n,), or csr_matrix of shape (n, L)
+        Class of each row, or which labels it has.
     n_splits : int
         Number of folds.
     repeat : int
@@ -48,19 +50,28 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
     Raises
     ------
     SplitError
-        If no class has ``n_splits`` rows.
+        If no class has ``n_splits`` rows, or there are fewer rows than that.
 
     Notes
     -----
-    Source: the paper's evaluation section (ten-fold stratified cross-validation, ten times).
+    Source: the paper's evaluation section (ten-fold stratified cross-validation, ten times). Iterative
+    stratification: Sechidis, Tsoumakas, Vlahavas, On the stratification of multi-label data, ECML PKDD 2011.
     """
-    splitter = RepeatedStratifiedKFold(n_splits=n_splits, n_repeats=repeat + 1, random_state=seed)
+    if sparse.issparse(y):
+        from iterstrat.ml_stratifiers import RepeatedMultilabelStratifiedKFold
+
+        # The package wants the whole label matrix; a byte a label is the least it comes in. A fold without a row is
+        # first choice for every label, so none stays empty.
+        of_kind, target = RepeatedMultilabelStratifiedKFold, y.astype(bool).toarray()
+    else:
+        of_kind, target = RepeatedStratifiedKFold, y
+    splitter = of_kind(n_splits=n_splits, n_repeats=repeat + 1, random_state=seed)
     start = repeat * n_splits
     with warnings.catch_warnings():
         # `check_classes` has said it once, with the names of the classes.
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         try:
-            return list(islice(splitter.split(np.empty(len(y)), y), start, start + n_splits))
+            return list(islice(splitter.split(np.empty(y.shape[0]), target), start, start + n_splits))
         except ValueError as error:
             raise SplitError(str(error)) from error
 
@@ -68,42 +79,50 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
 def check_classes(
     y, *, n_splits: int, class_names: Sequence | None = None, dataset: str = "the data set"
 ) -> list[str]:
-    """Check before the first cell that the classes are large enough for the folds.
+    """Check before the first cell that the classes, or labels, are large enough for the folds.
 
-    A class with fewer rows than folds is missing from some test folds: one warning names all such classes.
+    A class or label with fewer rows than folds is missing from some test folds: one warning names all such.
 
     Parameters
     ----------
-    y : int array of shape (n,)
-        Class codes, 0 … c − 1.
+    y : int array of shape (n,), or csr_matrix of shape (n, L)
+        Class codes, 0 … c − 1, or which labels each row has.
     n_splits : int
         Number of folds.
     class_names : sequence, optional
-        Name of each class code, for the messages; the codes themselves by default.
+        Name of each class code or label, for the messages; the codes themselves by default.
     dataset : str
         Name of the data set, for the messages.
 
     Returns
     -------
     list of str
-        Names of the classes with fewer than ``n_splits`` rows.
+        Names of the classes or labels with fewer than ``n_splits`` rows.
 
     Raises
     ------
     SplitError
-        If there are fewer than two folds or two classes, or no class has ``n_splits`` rows.
+        If there are fewer than two folds, two classes or two labels, or no class or label has ``n_splits`` rows.
     """
     if n_splits < 2:
         raise SplitError(f"protocol.n_splits must be at least 2, got {n_splits}")
-    sizes = np.bincount(np.asarray(y))
-    present = np.flatnonzero(sizes)
+    if sparse.issparse(y):
+        kind, kinds = "label", "labels"
+        sizes = np.bincount(y.indices, minlength=y.shape[1])
+        present = np.arange(y.shape[1])  # one that no row has is still to be predicted, and is named
+    else:
+        kind, kinds = "class", "classes"
+        sizes = np.bincount(np.asarray(y))
+        present = np.flatnonzero(sizes)
     if len(present) < 2:
-        raise SplitError(f"{dataset} has {len(present)} class(es); at least two are needed")
+        raise SplitError(
+            f"{dataset} has {len(present)} {kind if len(present) == 1 else kinds}; at least two are needed"
+        )
     small = [int(code) for code in present if sizes[code] < n_splits]
     names = [str(code if class_names is None else class_names[code]) for code in small]
     if len(small) == len(present):
         raise SplitError(
-            f"{dataset} cannot be split into {n_splits} folds: its largest class has {sizes.max()} rows; "
+            f"{dataset} cannot be split into {n_splits} folds: its largest {kind} has {sizes.max()} rows; "
             f"use a protocol with at most {sizes.max()} folds (protocol.n_splits)"
         )
     if small:
@@ -112,8 +131,9 @@ def check_classes(
         if len(sized) > _NAMES_SHOWN:
             shown += f" and {len(sized) - _NAMES_SHOWN} more"
         logger.warning(
-            "%s: classes with fewer rows than the %d folds, so not in every test fold: %s",
+            "%s: %s with fewer rows than the %d folds, so not in every test fold: %s",
             dataset,
+            kinds,
             n_splits,
             shown,
         )

@@ -34,6 +34,20 @@ def blobs(n_rows=60, n_features=6, n_classes=3, seed=0, shift=1.0, as_csr=False)
     return RawData(X, labels, numbered_names(n_features))
 
 
+def labelled(n_rows=60, n_features=6, n_labels=3, seed=0, shift=1.0, as_csr=False, rare=0):
+    """Normal noise; the first columns carry a label each. ``rare`` more labels have no row, one row, two rows, …"""
+    rng = np.random.default_rng(seed)
+    T = rng.random((n_rows, n_labels)) < 0.4
+    X = rng.normal(size=(n_rows, n_features))
+    X[:, :n_labels] += shift * T[:, :n_features]
+    if as_csr:
+        X = sparse.csr_matrix(np.where(np.abs(X) > 1, X, 0.0))
+    few = np.arange(n_rows)[:, None] < np.arange(rare)
+    T = sparse.csr_matrix(np.hstack([T, few]), dtype=np.int8)
+    names = [f"label {number}" for number in range(T.shape[1])]
+    return RawData(X, T, numbered_names(n_features), label_names=names)
+
+
 def config(results, ranker=None, *, ranker_key="a", dataset=None, dataset_key="blobs", **protocol):
     """A resolved configuration with a cheap ranker and learner."""
     return {
@@ -71,6 +85,15 @@ def between(X, y, power=1.0):
     """Spread of the class means, over the spread within."""
     means = np.array([X[y == code].mean(axis=0) for code in np.unique(y)])
     return (means.std(axis=0) / (X.std(axis=0) + 1e-12)) ** power
+
+
+def apart(X, Y, power=1.0):
+    """Distance of the means of rows with and without a label, summed over labels; Y is an array of 0 and 1."""
+    weights = np.zeros(X.shape[1])
+    for label in Y.T.astype(bool):
+        if label.any() and not label.all():
+            weights += np.abs(X[label].mean(axis=0) - X[~label].mean(axis=0))
+    return (weights / (X.std(axis=0) + 1e-12)) ** power
 
 
 def level(X, y, value=0.0):

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from server import HASTY, DataServer
+
+from experiments.datasets import transfer
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]
 
@@ -22,3 +25,29 @@ def local_data():
     if not folder.is_dir():
         pytest.skip(f"the local data folder {folder} is absent; set RELIEFE_LOCAL_DATA to where it is")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """Downloads and parsed copies of the tests go to a folder of their own, and no test asks the internet."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELIEFE_CACHE", str(folder))
+        patch.setenv("RELIEFE_OFFLINE", "1")
+        yield folder
+
+
+@pytest.fixture
+def server():
+    """A server on this machine that lays files out as the public sources do; nothing else may be asked."""
+    running = DataServer()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache; downloads are allowed, and given up soon."""
+    monkeypatch.delenv("RELIEFE_OFFLINE", raising=False)
+    monkeypatch.setattr(transfer, "PATIENCE", HASTY)
+    return tmp_path / "kept"

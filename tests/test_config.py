@@ -134,6 +134,7 @@ def test_defaults():
     assert config["paths"] == {
         "results": str(PROJECT_ROOT / "results"),
         "local_data": str(PROJECT_ROOT / "data"),
+        "cache": None,
     }
     assert config["launcher"] == {"n_workers": None}
 
@@ -424,7 +425,9 @@ def test_results_typed_relative_lie_where_they_are_typed(tmp_path, monkeypatch):
     assert only()["paths"] == {
         "results": str(PROJECT_ROOT / "results"),
         "local_data": str(PROJECT_ROOT / "data"),
+        "cache": None,
     }
+    assert only("paths.cache=kept")["paths"]["cache"] == str(tmp_path / "kept")
     odd = str(tmp_path / "a (b)=c'd")
     assert only(f"paths.results={odd}")["paths"]["results"] == odd
     assert only("paths.results='x,y'")["paths"]["results"] == str(tmp_path / "x,y")

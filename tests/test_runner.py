@@ -344,7 +344,9 @@ def test_each_data_set_is_loaded_once(tmp_path, monkeypatch):
     loads = []
     load = runner.datasets.load
     monkeypatch.setattr(
-        runner.datasets, "load", lambda *arguments: (loads.append(arguments[0]["name"]), load(*arguments))[1]
+        runner.datasets,
+        "load",
+        lambda *arguments, **settings: (loads.append(arguments[0]["name"]), load(*arguments, **settings))[1],
     )
     results = tmp_path / "results"
     configs = [

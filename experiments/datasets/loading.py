@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from experiments.datasets.raw import RawData, as_text
+from experiments.datasets.coding import coded
+from experiments.datasets.raw import RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
-from experiments.places import search_places
+from experiments.places import Places, default_cache, search_places, source_blocks
 from experiments.targets import RESERVED, locate, parameter_names
 
 #: Shares of non-zeros are stated to six decimals, as in the paper's tables: half a unit of the last one, and a
 #: little for the rounding of the division.
 SHARE_TOLERANCE = 0.5e-6 + 1e-12
 
-#: A sparse file with a larger share of non-zeros is kept dense: above it CSR takes more memory than the full
-#: matrix (12 bytes a non-zero and more against 8 a cell) and every ranker is slower on it.
-DENSE_ABOVE = 0.5
+
+#: "auto": one class per row, or labels, as the source has it.
+TASKS = ("multiclass", "multilabel", "auto")
 
 
 @dataclass(frozen=True)
@@ -35,32 +36,43 @@ class Dataset:
     name : str
         For people.
     task : str
-        ``"multiclass"``.
+        ``"multiclass"`` or ``"multilabel"``.
     X : ndarray of float64, C order, or csr_matrix of float64; shape (n, p)
         Finite numbers. CSR is canonical: sorted indices, nothing stored twice, no stored zeros.
-    y : ndarray of int64, shape (n,)
-        Codes 0 … c − 1, in the sorted order of the original labels.
-    class_names : tuple of str, length c
-        What code i stands for.
+    y : ndarray of int64, shape (n,), or csr_matrix of int8, shape (n, L)
+        One class per row: codes 0 … c − 1, in the sorted order of the original classes. Multi-label: 1 where the
+        row has the label; nothing else is stored.
+    class_names : tuple of str, length c or L
+        What code or label column i stands for.
     feature_names : tuple of str, length p
         In column order.
     checksum : str
         SHA-256, hexadecimal, of task, X and y: the same for dense and CSR, whatever the folder or file format.
+    origin : str
+        Where the files were: "local", "cached" (downloaded before), "downloaded" or, without a file, "bundled".
     """
 
     name: str
     task: str
     X: np.ndarray | sparse.csr_matrix
-    y: np.ndarray
+    y: np.ndarray | sparse.csr_matrix
     class_names: tuple[str, ...]
     feature_names: tuple[str, ...]
     checksum: str
+    origin: str = "bundled"
 
 
-def load(dataset: Mapping[str, Any], local_data: str | os.PathLike[str]) -> Dataset:
+def load(
+    dataset: Mapping[str, Any],
+    local_data: str | os.PathLike[str],
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    download: bool = True,
+) -> Dataset:
     """Load a data set, and check it against what its YAML file states.
 
-    Nothing is downloaded, written or deleted.
+    Local folders are looked at first, then the cache; a file is downloaded only when no source of the data set has
+    all its files in either.
 
     Parameters
     ----------
@@ -68,6 +80,11 @@ def load(dataset: Mapping[str, Any], local_data: str | os.PathLike[str]) -> Data
         A block of ``conf/dataset``.
     local_data : path
         Folder with local files; relative ones are looked for as :func:`experiments.places.search_places` says.
+        Nothing in it is ever written or deleted.
+    cache : path, optional
+        Folder for downloads and parsed copies; the default one if not given.
+    download : bool
+        Whether files may be downloaded.
 
     Returns
     -------
@@ -81,19 +98,67 @@ def load(dataset: Mapping[str, Any], local_data: str | os.PathLike[str]) -> Data
     ConfigError
         When the source or one of its parameters does not exist.
     """
-    name = dataset["name"]
+    name, task = dataset["name"], dataset["task"]
+    if task not in TASKS:
+        raise wrong_name("task", str(task), TASKS)
     try:
-        raw = _read(dataset["source"], search_places(local_data))
-        X, feature_names = _checked_table(raw, bool(dataset.get("drop_constant", False)))
-        y, class_names = _coded(raw)
+        raw, origin = _first_source(dataset, search_places(local_data), cache, download)
+        if task == "auto":
+            task = "multilabel" if len(raw.labels.shape) == 2 else "multiclass"
+        X, y, feature_names, class_names = coded(
+            raw,
+            task,
+            drop_constant=bool(dataset.get("drop_constant", False)),
+            missing=dataset.get("missing") or "error",
+        )
     except MissingFileError as error:
         address = f"; it comes from {dataset['url']}" if dataset.get("url") else ""
         raise MissingFileError(f"data set {name}: {error}{address}") from error
     except DatasetError as error:
         raise DatasetError(f"data set {name}: {error}") from error
-    _compare(name, dataset.get("expected") or {}, X, len(class_names))
-    task = dataset["task"]
-    return Dataset(name, task, X, y, class_names, feature_names, _checksum(task, X, y))
+    try:
+        _compare(name, dataset.get("expected") or {}, X, len(class_names))
+    except DatasetError as error:
+        if origin not in ("cached", "downloaded"):
+            raise
+        folder = Path(cache or default_cache()).expanduser() / "downloads"
+        raise DatasetError(
+            f"{error}\nif the download was at fault: delete its files and their records (.json) in {folder}"
+        ) from error
+    return Dataset(name, task, X, y, class_names, feature_names, _checksum(task, X, y), origin)
+
+
+def _first_source(
+    dataset: Mapping[str, Any],
+    local: Sequence[Path],
+    cache: str | os.PathLike[str] | None,
+    download: bool,
+) -> tuple[RawData, str]:
+    """Read the first source whose files are there; only when none is, the first that can be downloaded."""
+    sources = source_blocks(dataset)
+    if not sources:
+        raise ConfigError(f"data set {dataset['name']} has no source")
+    passed_over: list[str] = []
+    for may_download in (False, True) if download else (False,):
+        passed_over = []
+        for source in sources:
+            places = Places(tuple(local), None if cache is None else Path(cache).expanduser(), may_download)
+            try:
+                return _read(source, places), _origin(places)
+            except MissingFileError as error:
+                passed_over.append(str(error))
+    if len(passed_over) == 1:
+        raise MissingFileError(passed_over[0])
+    reasons = dict.fromkeys(each.splitlines()[0] for each in passed_over)
+    advice = passed_over[0].splitlines()[-1]
+    raise MissingFileError(f"no source has its file: {'; '.join(reasons)}\n{advice}")
+
+
+def _origin(places: Places) -> str:
+    for origin in ("downloaded", "cached", "local"):
+        if origin in places.used:
+            return origin
+    return "bundled"
 
 
 def nonzero_share(X: np.ndarray | sparse.csr_matrix) -> float:
@@ -112,7 +177,7 @@ def nonzero_share(X: np.ndarray | sparse.csr_matrix) -> float:
     return count / (X.shape[0] * X.shape[1])
 
 
-def _read(source: Mapping[str, Any], places: list[Path]) -> RawData:
+def _read(source: Mapping[str, Any], places: Places) -> RawData:
     target = source.get("_target_")
     if target is None:
         raise ConfigError("dataset.source has no _target_ (the function that reads it)")
@@ -131,60 +196,6 @@ def _read(source: Mapping[str, Any], places: list[Path]) -> RawData:
     if not isinstance(raw, RawData):
         raise ConfigError(f"{target} gave a {type(raw).__name__}, not RawData")
     return raw
-
-
-def _checked_table(
-    raw: RawData, drop_constant: bool
-) -> tuple[np.ndarray | sparse.csr_matrix, tuple[str, ...]]:
-    X, names = raw.X, [str(each) for each in raw.feature_names]
-    if X.shape[0] == 0 or X.shape[1] == 0:
-        raise DatasetError(f"the table is empty ({X.shape[0]} rows × {X.shape[1]} columns)")
-    if len(names) != X.shape[1]:
-        raise DatasetError(f"{len(names)} column names for {X.shape[1]} columns")
-    if sparse.issparse(X):
-        X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
-        X.sum_duplicates()
-        X.eliminate_zeros()
-    else:
-        X = np.ascontiguousarray(X, dtype=np.float64)
-    stored = X.data if sparse.issparse(X) else X
-    if not np.isfinite(stored).all():
-        rows, columns = X.nonzero() if sparse.issparse(X) else np.nonzero(~np.isfinite(X))
-        place = np.flatnonzero(~np.isfinite(stored))[0] if sparse.issparse(X) else 0
-        raise DatasetError(f"row {rows[place]}, column {names[columns[place]]!r} is NaN or infinite")
-    if drop_constant:
-        kept = np.flatnonzero(~_constant_columns(X))
-        X = X[:, kept]
-        names = [names[index] for index in kept]
-        if not names:
-            raise DatasetError("all columns are constant")
-    if sparse.issparse(X) and nonzero_share(X) > DENSE_ABOVE:
-        X = X.toarray()
-    if sparse.issparse(X):
-        X.sort_indices()  # choosing columns need not keep them in order
-    else:
-        X = np.ascontiguousarray(X)
-    return X, tuple(names)
-
-
-def _constant_columns(X: np.ndarray | sparse.csr_matrix) -> np.ndarray:
-    if sparse.issparse(X):  # implicit zeros count as values (``decisions.md`` §1.1)
-        return np.asarray(X.max(axis=0).todense()).ravel() == np.asarray(X.min(axis=0).todense()).ravel()
-    return X.max(axis=0) == X.min(axis=0)
-
-
-def _coded(raw: RawData) -> tuple[np.ndarray, tuple[str, ...]]:
-    labels = np.asarray(raw.labels)
-    if labels.shape != (raw.X.shape[0],):
-        raise DatasetError(f"{labels.shape[0] if labels.ndim else 0} labels for {raw.X.shape[0]} rows")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise DatasetError("a class label is NaN or infinite")
-    if labels.dtype.kind == "O":
-        labels = np.array([as_text(each) for each in labels])
-    distinct, codes = np.unique(labels, return_inverse=True)
-    texts = [as_text(each) for each in distinct]
-    readable = {str(key): str(value) for key, value in (raw.class_names or {}).items()}
-    return codes.astype(np.int64), tuple(readable.get(text, text) for text in texts)
 
 
 def _compare(
@@ -207,16 +218,17 @@ def _compare(
         raise DatasetError(f"data set {name} is not what its YAML file states: " + "; ".join(differing))
 
 
-def _checksum(task: str, X: np.ndarray | sparse.csr_matrix, y: np.ndarray) -> str:
+def _checksum(task: str, X: np.ndarray | sparse.csr_matrix, y: np.ndarray | sparse.csr_matrix) -> str:
     # CSR is the common form: the same matrix has the same checksum however it was stored. Fixed byte order and
     # integer width keep it the same on every machine.
     canonical = sparse.csr_matrix(X)
     digest = hashlib.sha256(f"{task} {X.shape[0]} {X.shape[1]}\n".encode())
-    for array, kind in (
-        (canonical.indptr, "<i8"),
-        (canonical.indices, "<i8"),
-        (canonical.data, "<f8"),
-        (y, "<i8"),
-    ):
+    arrays = [(canonical.indptr, "<i8"), (canonical.indices, "<i8"), (canonical.data, "<f8")]
+    if sparse.issparse(y):
+        digest.update(f"{y.shape[1]} labels\n".encode())
+        arrays += [(y.indptr, "<i8"), (y.indices, "<i8")]
+    else:
+        arrays.append((y, "<i8"))
+    for array, kind in arrays:
         digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
     return digest.hexdigest()

@@ -12,24 +12,31 @@ from scipy import sparse
 
 @dataclass
 class RawData:
-    """A table and its labels, as they lie in the source.
+    """A table and its classes or labels, as they lie in the source.
 
     Attributes
     ----------
     X : ndarray or scipy sparse, shape (n, p)
-        Numbers; any storage, any numeric type.
-    labels : ndarray, shape (n,)
-        The class of each row: integers or text.
+        Numbers; any storage, any numeric type. NaN stands for a missing value.
+    labels : ndarray of shape (n,), or ndarray or scipy sparse of shape (n, L)
+        The class of each row, an integer or text; or, for multi-label data, 1 where the row has the label and 0
+        where not.
     feature_names : sequence of str, length p
         In column order.
     class_names : mapping of str to str
-        Readable names for labels, by the label written as text; a label that is missing keeps its own.
+        Readable names for classes, by the class written as text; a class that is missing keeps its own.
+    label_names : sequence of str, length L
+        Names of the label columns; ``None`` for one class per row.
+    nominal : mapping of int to sequence of str
+        Columns of X that hold no numbers but places in the given list of values.
     """
 
     X: np.ndarray | sparse.spmatrix | sparse.sparray
-    labels: np.ndarray
+    labels: np.ndarray | sparse.spmatrix | sparse.sparray
     feature_names: Sequence[str]
     class_names: Mapping[str, str] | None = None
+    label_names: Sequence[str] | None = None
+    nominal: Mapping[int, Sequence[str]] | None = None
 
 
 def numbered_names(n_features: int) -> list[str]:

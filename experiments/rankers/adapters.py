@@ -124,8 +124,9 @@ def rank(
         As for :func:`build`.
     X : ndarray or csr_matrix, shape (n, p)
         Training rows; not modified.
-    y : ndarray of int, shape (n,)
-        Class codes; not modified.
+    y : ndarray of int, shape (n,), or csr_matrix, shape (n, L)
+        Class codes, or 1 for each label a row has; not modified. Labels reach ReliefF and ReliefE as a csr_matrix
+        and every other ranker as a 0/1 array.
     seed : int
         Given to every ``random_state`` that the configuration leaves null, and to the global generators of
         numpy and the standard library while ``fit`` runs (some rankers offer no other way); these are put
@@ -142,17 +143,19 @@ def rank(
     ConfigError
         As from :func:`build`.
     RankerError
-        When there are no weights afterwards, not one per column, or any is NaN or infinite.
+        When y holds labels and the ranker takes one class per row; when there are no weights afterwards, not one
+        per column, or any is NaN or infinite.
     Exception
         Whatever the ranker's own ``fit`` raises, unchanged.
     """
     built = build(ranker)
     name = ranker.get("display_name") or ranker["_target_"]
-    y = np.array(y, copy=True)
+    y = _own_labels(built, y, name) if sparse.issparse(y) else np.array(y, copy=True)
     n_features = X.shape[1]
     if hasattr(built, "fit"):
         _seed_estimator(built, seed)
-        _check_target_type(built, y, name)
+        if y.ndim == 1:
+            _check_target_type(built, y, name)
         X = _own_copy(X, keep_sparse=_accepts_sparse(built))
         run = functools.partial(built.fit, X, y)
     else:
@@ -179,6 +182,30 @@ def _accepts_sparse(estimator: Any) -> bool:
     if not hasattr(estimator, "__sklearn_tags__"):
         return False
     return bool(estimator.__sklearn_tags__().input_tags.sparse)
+
+
+def _own_labels(built: Any, y: sparse.csr_matrix, name: str) -> sparse.csr_matrix | np.ndarray:
+    """Copy a label matrix in the form that the ranker takes, or say that it takes none.
+
+    scikit-learn's tags say who takes several targets at once, but not in what form; dense is what its own
+    estimators want. Relief estimators that compare label sets show it by their parameter ``target_distance``. An
+    object without tags, or a function from outside of scikit-learn, is believed to know what to do.
+    """
+    if hasattr(built, "get_params") and "target_distance" in built.get_params(deep=False):
+        return y.copy()
+    if hasattr(built, "__sklearn_tags__"):
+        tags = built.__sklearn_tags__()
+        of_classifier = tags.classifier_tags
+        fits = tags.target_tags.multi_output or (of_classifier is not None and of_classifier.multi_label)
+    else:
+        # All score functions of scikit-learn that need a target want one of them.
+        fits = not getattr(getattr(built, "func", None), "__module__", "").startswith("sklearn.")
+    if not fits:
+        raise RankerError(
+            f"{name} takes one class per row, not {y.shape[1]} labels (rankers of labels: relieff…, reliefe…, "
+            "random_forest, and any whose scikit-learn tags say multi_output)"
+        )
+    return y.astype(np.int8).toarray()
 
 
 def _seed_estimator(estimator: Any, seed: int) -> None:

@@ -1,0 +1,421 @@
+"""ARFF files, dense and sparse, with a class or with labels; label lists of Mulan.
+
+The package liac-arff reads them row by row, so that a sparse file never becomes a dense table and never many
+objects at once.
+"""
+
+from __future__ import annotations
+
+import array
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import arff as liac
+import numpy as np
+from scipy import sparse
+
+from experiments.datasets.files import Content, read_files
+from experiments.datasets.parsed_cache import remember
+from experiments.datasets.raw import RawData
+from experiments.errors import ConfigError, DatasetError, near_names
+from experiments.places import Places
+
+#: Raised by one when the same bytes are read differently.
+_VERSION = 1
+
+#: The longest piece of a line that a message repeats.
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Arff:
+    """What is in an ARFF file.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the attributes.
+    values : list
+        Per attribute the list of its values if it is nominal, ``None`` if it is a number, ``"text"`` if it is text.
+    table : ndarray of float64, shape (n, number of attributes), or csr_matrix
+        Numbers; for a nominal attribute the place of the value in the list (an implicit zero is the first value).
+        NaN: missing. A text attribute is NaN throughout.
+    file : str
+        For messages.
+    """
+
+    names: list[str]
+    values: list[list[str] | str | None]
+    table: np.ndarray | sparse.csr_matrix
+    file: str
+
+
+def arff(
+    path: str | None = None,
+    *,
+    places: Places | Sequence[Path],
+    files: Sequence[Mapping[str, Any]] | None = None,
+    target: str | int | None = None,
+    labels: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
+    sha256: str | None = None,
+    download: Mapping[str, Any] | None = None,
+    class_names: Mapping[str, str] | None = None,
+) -> RawData:
+    """Read an ARFF file, dense or sparse, plain or packed.
+
+    Parameters
+    ----------
+    path, places, files, sha256, download
+        As for :func:`experiments.datasets.files.read_files`; several files are parts of one table.
+    target : str or int, optional
+        The class attribute: its name, or its place (0-based; −1 is the last).
+    labels : sequence of str, optional
+        In place of ``target`` for multi-label data: the names of the label attributes, wherever they stand. They
+        keep the file's order.
+    leave_out : sequence of str
+        Attributes that are no features, such as row numbers.
+    class_names : mapping, optional
+        Readable names for the classes.
+
+    Returns
+    -------
+    RawData
+        Sparse if the file is.
+
+    Raises
+    ------
+    DatasetError
+        File missing or damaged, no such attribute, a row that does not fit the attributes (with file and line).
+    ConfigError
+        When neither or both of ``target`` and ``labels`` are given.
+    """
+    if (target is None) == (labels is None):
+        raise ConfigError("an ARFF file needs either target (a class) or labels (several)")
+    contents = read_files(places, path, files, sha256, download)
+    parameters = {"target": target, "labels": labels, "leave_out": leave_out, "class_names": class_names}
+
+    def made() -> RawData:
+        table = stacked([parse(each.data, each.name) for each in contents])
+        return raw_data(table, target=target, labels=labels, leave_out=leave_out, class_names=class_names)
+
+    return remember(places, "arff", _VERSION, contents, parameters, made)
+
+
+def mulan(
+    files: Sequence[Mapping[str, Any]], *, places: Places | Sequence[Path], n_labels: int | None = None
+) -> RawData:
+    """Read a multi-label data set of Mulan: ARFF files, and an XML file that names the labels.
+
+    Parameters
+    ----------
+    files : sequence of mapping
+        As for :func:`experiments.datasets.files.read_files`; the one whose path ends in ``.xml`` lists the labels,
+        the others are parts of one table.
+    places
+        Where to look.
+    n_labels : int, optional
+        How many labels there must be.
+
+    Returns
+    -------
+    RawData
+        Sparse if the files are. The labels have the order of the ARFF file.
+
+    Raises
+    ------
+    DatasetError
+        As :func:`arff`; a label that is missing from either file.
+    """
+    lists = [place for place, each in enumerate(files) if str(each.get("path", "")).endswith(".xml")]
+    if len(lists) != 1 or len(files) < 2:
+        raise ConfigError("a Mulan data set is one XML file and at least one ARFF file")
+    contents = read_files(places, files=files)
+
+    def made() -> RawData:
+        listed = contents.pop(lists[0])
+        names = label_list(listed)
+        table = stacked([parse(each.data, each.name) for each in contents])
+        _check_label_list(table, names, listed.name, n_labels)
+        return raw_data(table, labels=names, listed_in=listed.name)
+
+    return remember(places, "mulan", _VERSION, list(contents), {"n_labels": n_labels}, made)
+
+
+def parse(content: bytes, name: str) -> Arff:
+    """Parse an ARFF file.
+
+    Parameters
+    ----------
+    content : bytes
+        UTF-8 text.
+    name : str
+        Of the file, for messages.
+
+    Returns
+    -------
+    Arff
+
+    Raises
+    ------
+    DatasetError
+        For what is no ARFF, with the line.
+    """
+    lines = _Lines(Content(name, content, "").text)
+    decoder = liac.ArffDecoder()
+    try:
+        header = decoder.decode(lines, encode_nominal=True, return_type=lines.kind)
+        attributes = header["attributes"]
+        is_text = np.array([kind == "STRING" for _, kind in attributes], dtype=bool)
+        read = _sparse_rows if lines.kind == liac.LOD_GEN else _dense_rows
+        table = read(header["data"], is_text)
+    except liac.ArffException as error:
+        raise DatasetError(f"{name}, line {lines.number}: {_reason(error, lines)}") from error
+    except (ValueError, TypeError, StopIteration, OverflowError) as error:
+        raise DatasetError(f"{name}, line {lines.number}: {error}") from error
+    values = [
+        [str(each) for each in kind] if isinstance(kind, list) else ("text" if kind == "STRING" else None)
+        for _, kind in attributes
+    ]
+    return Arff([_unescaped(attribute) for attribute, _ in attributes], values, table, name)
+
+
+def stacked(tables: Sequence[Arff]) -> Arff:
+    """Put parts with the same attributes under one another.
+
+    Raises
+    ------
+    DatasetError
+        When the attributes differ.
+    """
+    first = tables[0]
+    for other in tables[1:]:
+        if (other.names, other.values) != (first.names, first.values):
+            raise DatasetError(f"{other.file} has other attributes than {first.file}")
+    if len(tables) == 1:
+        return first
+    matrices = [each.table for each in tables]
+    is_sparse = any(sparse.issparse(each) for each in matrices)
+    table = sparse.vstack(matrices, format="csr") if is_sparse else np.vstack(matrices)
+    return Arff(first.names, first.values, table, first.file)
+
+
+def raw_data(
+    table: Arff,
+    *,
+    target: str | int | None = None,
+    labels: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
+    class_names: Mapping[str, str] | None = None,
+    listed_in: str | None = None,
+) -> RawData:
+    """Take a table apart into features and a class, or features and labels.
+
+    Parameters
+    ----------
+    table : Arff
+        As parsed.
+    target, labels, leave_out, class_names
+        As for :func:`arff`.
+    listed_in : str, optional
+        The file that names the labels, for messages.
+
+    Returns
+    -------
+    RawData
+
+    Raises
+    ------
+    DatasetError
+        No such attribute, a feature of text, a row without a class, a label with other values than 0 and 1.
+    """
+    place = {name: index for index, name in enumerate(table.names)}
+    wanted = sorted(_place(each, place, table.file, "label", listed_in) for each in labels or ())
+    if target is not None:
+        wanted = [_target_place(target, place, table)]
+    gone = {*wanted, *(_place(each, place, table.file, "attribute", None) for each in leave_out)}
+    kept = [index for index in range(len(table.names)) if index not in gone]
+    for index in kept:
+        if table.values[index] == "text":
+            raise DatasetError(
+                f"{table.file}: attribute {table.names[index]!r} is text, no number (leave_out leaves it out)"
+            )
+    columns = table.table.tocsc() if sparse.issparse(table.table) else table.table
+    X = columns[:, kept]
+    nominal = {
+        new: table.values[index] for new, index in enumerate(kept) if isinstance(table.values[index], list)
+    }
+    names = [table.names[index] for index in kept]
+    X = X.tocsr() if sparse.issparse(X) else X
+    if target is not None:
+        return RawData(X, _classes(table, wanted[0]), names, class_names, nominal=nominal or None)
+    for index in wanted:
+        if not isinstance(table.values[index], list | None) or (
+            table.values[index] not in (None, ["0", "1"]) and set(table.values[index]) - {"0", "1"}
+        ):
+            raise DatasetError(f"{table.file}: label {table.names[index]!r} has other values than 0 and 1")
+    T = [sparse.csc_matrix(columns[:, [index]]) for index in wanted]
+    for new, index in enumerate(
+        wanted
+    ):  # codes are places in the list of values, and a label may list 1 first
+        if table.values[index] in (["1", "0"], ["1"]):
+            T[new] = sparse.csc_matrix(1 - T[new].toarray())
+    return RawData(
+        X,
+        sparse.hstack(T, format="csr"),
+        names,
+        label_names=[table.names[index] for index in wanted],
+        nominal=nominal or None,
+    )
+
+
+def label_list(file: Content) -> list[str]:
+    """Read the names of an XML label list of Mulan, nested ones too.
+
+    Raises
+    ------
+    DatasetError
+        For what is no such list.
+    """
+    # Such lists need no document type, and without one there are no entities that could grow or read files.
+    if b"<!DOCTYPE" in file.data or b"<!ENTITY" in file.data:
+        raise DatasetError(f"{file.name} declares a document type, which a label list does not need")
+    try:
+        root = ElementTree.fromstring(file.data)
+    except ElementTree.ParseError as error:
+        raise DatasetError(f"{file.name} is no XML: {error}") from error
+    found = [each.get("name") for each in root.iter() if each.tag.rpartition("}")[2] == "label"]
+    if not found or None in found:
+        raise DatasetError(f"{file.name}: " + ("a label has no name" if found else "no labels in it"))
+    found = [_unescaped(each) for each in found]
+    twice = sorted({each for each in found if found.count(each) > 1})
+    if twice:
+        raise DatasetError(f"{file.name} lists the label {twice[0]!r} twice")
+    return found
+
+
+class _Lines:
+    """The lines of a text, counted as they are read; the first line of data says whether it is sparse."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.split("\n")
+        self.number = 0
+        self.kind = liac.DENSE_GEN
+        self.has_data = False
+        for line in self._lines:
+            line = line.strip()
+            if self.has_data and line and not line.startswith("%"):
+                self.kind = liac.LOD_GEN if line.startswith("{") else liac.DENSE_GEN
+                break
+            self.has_data = self.has_data or line[:5].upper() == "@DATA"
+
+    def __iter__(self) -> Iterator[str]:
+        in_data = False
+        for line in self._lines:
+            self.number += 1
+            # liac-arff wants a space after the keyword, and many headers have a tab there.
+            yield line if in_data else line.replace("\t", " ")
+            in_data = in_data or line.strip()[:5].upper() == "@DATA"
+
+    @property
+    def current(self) -> str:
+        return self._lines[max(self.number, 1) - 1].strip()
+
+
+def _dense_rows(rows: Iterable[list], is_text: np.ndarray) -> np.ndarray:
+    cells = array.array("d")
+    texts = np.flatnonzero(is_text)
+    n_rows = 0
+    for row in rows:
+        for index in texts:
+            row[index] = None
+        cells.extend([np.nan if cell is None else cell for cell in row])
+        n_rows += 1
+    if not n_rows:
+        return np.empty((0, len(is_text)))
+    return np.frombuffer(cells, dtype=np.float64).reshape(n_rows, len(is_text))
+
+
+def _sparse_rows(rows: Iterable[dict], is_text: np.ndarray) -> sparse.csr_matrix:
+    data, indices, ends = array.array("d"), array.array("l"), [0]
+    for row in rows:
+        for index in sorted(row):
+            if is_text[index]:
+                row[index] = None
+            indices.append(index)
+            data.append(np.nan if row[index] is None else row[index])
+        ends.append(len(indices))
+    table = sparse.csr_matrix(
+        (np.array(data), np.array(indices), np.array(ends)), shape=(len(ends) - 1, len(is_text))
+    )
+    table.eliminate_zeros()
+    return table
+
+
+def _unescaped(name: str) -> str:
+    # liac-arff leaves the backslash of 'MacGillivray\\'s Warbler' in the name, and some label lists have it too.
+    return re.sub(r"\\(['\"\\])", r"\1", name)
+
+
+def _reason(error: liac.ArffException, lines: _Lines) -> str:
+    line = lines.current
+    shown = line if len(line) <= _SHOWN else line[:_SHOWN] + " …"
+    if isinstance(error, liac.BadDataFormat):
+        return f"the row does not fit the attributes: {shown}"
+    if not lines.has_data:
+        return "no ARFF, or one without an @data line"
+    error.line = lines.number
+    return f"{str(error)[:200]} ({shown})"
+
+
+def _place(name: str, place: Mapping[str, int], file: str, what: str, listed_in: str | None) -> int:
+    if name in place:
+        return place[name]
+    near = near_names(str(name), place)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    by = f" that {listed_in} lists" if listed_in else ""
+    raise DatasetError(f"{file} has no attribute for the {what} {name!r}{by}{hint}")
+
+
+def _target_place(target: str | int, place: Mapping[str, int], table: Arff) -> int:
+    if isinstance(target, str):
+        return _place(target, place, table.file, "class", None)
+    if not -len(table.names) <= target < len(table.names):
+        raise DatasetError(
+            f"{table.file} has {len(table.names)} attributes, so there is no attribute {target}"
+        )
+    return target % len(table.names)
+
+
+def _classes(table: Arff, index: int) -> np.ndarray:
+    values, name = table.values[index], table.names[index]
+    if values == "text":
+        raise DatasetError(f"{table.file}: the class {name!r} is text; it must be nominal or a number")
+    codes = table.table[:, [index]]
+    codes = codes.toarray().ravel() if sparse.issparse(codes) else codes.ravel()
+    if np.isnan(codes).any():
+        raise DatasetError(f"{table.file}: {int(np.isnan(codes).sum())} rows have no class ({name!r})")
+    return codes if values is None else np.array(values)[codes.astype(np.int64)]
+
+
+def _check_label_list(table: Arff, names: Sequence[str], listed_in: str, n_labels: int | None) -> None:
+    """Find a label that the list forgot: it would become a feature that gives the others away."""
+    for name in names:
+        _place(name, dict.fromkeys(table.names, 0), table.file, "label", listed_in)
+    listed = set(names)
+    places = [index for index, name in enumerate(table.names) if name in listed]
+    for index in range(places[0], places[-1]):
+        if table.names[index] not in listed:
+            raise DatasetError(
+                f"{listed_in} does not list {table.names[index]!r}, which stands between labels in {table.file}; "
+                "if it is a feature, name the labels in the YAML file (reader arff, labels)"
+            )
+    if n_labels is not None and len(names) != n_labels:
+        beside = (places[0] - 1, places[-1] + 1)
+        shown = " and ".join(repr(table.names[each]) for each in beside if 0 <= each < len(table.names))
+        hint = f"; beside its labels {table.file} has {shown}" if shown else ""
+        raise DatasetError(f"{listed_in} lists {len(names)} labels, not {n_labels}{hint}")

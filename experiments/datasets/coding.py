@@ -1,0 +1,239 @@
+"""From a table as it lies in its source to numbers: nominal columns, missing values, constant columns, classes.
+
+``decisions.md`` §6 and §1.8 say what is done: a nominal column with two values becomes one 0/1 column, one with
+more values a 0/1 column per value. Columns stay sparse where they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from experiments.datasets.raw import RawData, as_text
+from experiments.errors import DatasetError, wrong_name
+
+Matrix = np.ndarray | sparse.csr_matrix
+
+#: What may be done about missing values.
+MISSING = ("error", "most_frequent", "drop_rows")
+
+#: A sparse file with a larger share of non-zeros is kept dense: above it CSR takes more memory than the full
+#: matrix (12 bytes a non-zero and more against 8 a cell) and every ranker is slower on it.
+DENSE_ABOVE = 0.5
+
+
+def coded(
+    raw: RawData, task: str, *, drop_constant: bool = False, missing: str = "error"
+) -> tuple[Matrix, np.ndarray | sparse.csr_matrix, tuple[str, ...], tuple[str, ...]]:
+    """Code a table and its targets as numbers.
+
+    Parameters
+    ----------
+    raw : RawData
+        As read.
+    task : str
+        ``"multiclass"`` or ``"multilabel"``.
+    drop_constant : bool
+        Whether columns with one value only are left out.
+    missing : str
+        ``"error"``; ``"most_frequent"``: each missing value becomes the column's most frequent one (the smallest of
+        several); ``"drop_rows"``: rows with a missing value are left out.
+
+    Returns
+    -------
+    X : ndarray of float64, C order, or canonical csr_matrix of float64; shape (n, p)
+        All finite.
+    y : int64 array of shape (n,), or csr_matrix of int8, shape (n, L)
+        Codes 0 … c − 1 in the sorted order of the classes; or 0/1 per label, in the order of the source.
+    feature_names : tuple of str, length p
+        A 0/1 column of a nominal one is called ``column=value``.
+    class_names : tuple of str, length c or L
+        What a code or label column stands for.
+
+    Raises
+    ------
+    DatasetError
+        An empty table, counts that do not fit, missing or infinite values (with row and column), labels other than
+        0 and 1.
+    ConfigError
+        For another ``missing``.
+    """
+    if missing not in MISSING:
+        raise wrong_name("way to treat missing values (dataset.missing)", str(missing), MISSING)
+    X, names = _table(raw)
+    labels = raw.labels if sparse.issparse(raw.labels) else np.asarray(raw.labels)
+    if labels.shape[:1] != X.shape[:1]:
+        found = labels.shape[0] if labels.ndim else 0
+        raise DatasetError(f"{found} labels for {X.shape[0]} rows")
+    if missing == "drop_rows":
+        kept = np.flatnonzero(~_rows_with_missing(X))
+        if not kept.size:
+            raise DatasetError("every row has a missing value")
+        X, labels = X[kept], (labels.tocsr() if sparse.issparse(labels) else labels)[kept]
+    elif missing == "most_frequent":
+        X = _filled(X)
+    _check_finite(X, names)
+    X, names = _one_hot(X, names, raw.nominal or {})
+    if drop_constant:
+        kept = np.flatnonzero(~_constant_columns(X))
+        if not kept.size:
+            raise DatasetError("all columns are constant")
+        X, names = X[:, kept], [names[index] for index in kept]
+    if task == "multilabel":
+        y, class_names = _label_matrix(labels, raw.label_names)
+    else:
+        y, class_names = _class_codes(labels, raw)
+    return _stored(X), y, tuple(names), class_names
+
+
+def _table(raw: RawData) -> tuple[Matrix, list[str]]:
+    X, names = raw.X, [str(each) for each in raw.feature_names]
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise DatasetError(f"the table is empty ({X.shape[0]} rows × {X.shape[1]} columns)")
+    if len(names) != X.shape[1]:
+        raise DatasetError(f"{len(names)} column names for {X.shape[1]} columns")
+    if sparse.issparse(X):
+        X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        return X, names
+    return np.ascontiguousarray(X, dtype=np.float64), names
+
+
+def _rows_with_missing(X: Matrix) -> np.ndarray:
+    if not sparse.issparse(X):
+        return np.isnan(X).any(axis=1)
+    found = np.zeros(X.shape[0], dtype=bool)
+    found[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isnan(X.data)]] = True
+    return found
+
+
+def _filled(X: Matrix) -> Matrix:
+    missing = np.isnan(X.data if sparse.issparse(X) else X)
+    if not missing.any():
+        return X
+    X = X.copy()
+    columns = X.indices[missing] if sparse.issparse(X) else np.nonzero(missing)[1]
+    for column in np.unique(columns):
+        values = X[:, [column]].toarray().ravel() if sparse.issparse(X) else X[:, column]
+        known, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+        if not known.size:
+            raise DatasetError(f"column {column + 1} holds missing values only")
+        fill = known[np.argmax(counts)]
+        if sparse.issparse(X):
+            X.data[missing & (X.indices == column)] = fill
+        else:
+            X[missing[:, column], column] = fill
+    if sparse.issparse(X):
+        X.eliminate_zeros()
+    return X
+
+
+def _check_finite(X: Matrix, names: Sequence[str]) -> None:
+    bad = ~np.isfinite(X.data if sparse.issparse(X) else X)
+    if not bad.any():
+        return
+    if sparse.issparse(X):
+        place = int(np.flatnonzero(bad)[0])
+        row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, X.indices[place]
+        kind, n_missing = X.data[place], int(np.isnan(X.data).sum())
+    else:
+        row, column = (int(each[0]) for each in np.nonzero(bad))
+        kind, n_missing = X[row, column], int(np.isnan(X).sum())
+    what = "is missing (NaN)" if np.isnan(kind) else "is infinite"
+    hint = f"; {n_missing} values are missing, and dataset.missing says what to do" if n_missing else ""
+    raise DatasetError(f"row {row}, column {names[column]!r} {what}{hint}")
+
+
+def _one_hot(X: Matrix, names: list[str], nominal: dict[int, Sequence[str]]) -> tuple[Matrix, list[str]]:
+    """Turn places in lists of values into 0/1 columns, in the place of the column they come from."""
+    if not nominal:
+        return X, names
+    if sparse.issparse(X):
+        X = X.tocsc()
+    parts, out, start = [], [], 0
+    for column in sorted(nominal):
+        made, made_names = _indicators(X, column, [str(each) for each in nominal[column]], names[column])
+        if made is None:  # the column is its own 0/1 column already
+            continue
+        parts += [X[:, start:column], *made]
+        out += names[start:column] + made_names
+        start = column + 1
+    parts.append(X[:, start:])
+    out += names[start:]
+    if sparse.issparse(X):
+        return sparse.hstack(parts, format="csr", dtype=np.float64), out
+    return np.hstack(parts), out
+
+
+def _indicators(
+    X: np.ndarray | sparse.csc_matrix, column: int, values: list[str], name: str
+) -> tuple[list[np.ndarray | sparse.csc_matrix] | None, list[str]]:
+    # Values that are declared and never met would give constant columns, and two values of three met are binary.
+    if values == ["0", "1"]:
+        return None, []
+    codes = X[:, [column]]
+    codes = codes.toarray().ravel() if sparse.issparse(codes) else codes.ravel()
+    met = [values[int(code)] for code in np.unique(codes)]
+    if set(met) <= {"0", "1"}:
+        wanted, named = ["1"], {"1": name}
+    else:
+        # Sorted, so that neither the order in the header nor that of the rows decides. One column per binary
+        # attribute: that of the first value, as in the paper's own file of kr-vs-kp.
+        wanted = sorted(met) if len(met) > 2 else sorted(met)[:1]
+        named = {value: f"{name}={value}" for value in wanted}
+    made = []
+    for value in wanted:
+        one = (codes == values.index(value) if value in values else np.zeros(len(codes))).astype(np.float64)
+        made.append(sparse.csc_matrix(one[:, None]) if sparse.issparse(X) else one[:, None])
+    return made, [named[value] for value in wanted]
+
+
+def _constant_columns(X: Matrix) -> np.ndarray:
+    if sparse.issparse(X):  # implicit zeros count as values (``decisions.md`` §1.1)
+        return np.asarray(X.max(axis=0).todense()).ravel() == np.asarray(X.min(axis=0).todense()).ravel()
+    return X.max(axis=0) == X.min(axis=0)
+
+
+def _stored(X: Matrix) -> Matrix:
+    if sparse.issparse(X) and X.count_nonzero() > DENSE_ABOVE * X.shape[0] * X.shape[1]:
+        X = X.toarray()
+    if sparse.issparse(X):
+        X.sort_indices()  # choosing columns need not keep them in order
+        return X
+    return np.ascontiguousarray(X)
+
+
+def _class_codes(labels: np.ndarray, raw: RawData) -> tuple[np.ndarray, tuple[str, ...]]:
+    if labels.ndim != 1:
+        raise DatasetError(f"{labels.shape[1]} label columns, but the task is multiclass: one class per row")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise DatasetError("a class label is NaN or infinite")
+    if labels.dtype.kind == "O":
+        labels = np.array([as_text(each) for each in labels])
+    distinct, codes = np.unique(labels, return_inverse=True)
+    texts = [as_text(each) for each in distinct]
+    readable = {str(key): str(value) for key, value in (raw.class_names or {}).items()}
+    return codes.astype(np.int64), tuple(readable.get(text, text) for text in texts)
+
+
+def _label_matrix(labels, names: Sequence[str] | None) -> tuple[sparse.csr_matrix, tuple[str, ...]]:
+    if labels.ndim != 2:
+        raise DatasetError("one class per row, but the task is multilabel: a column of 0 and 1 per label")
+    if names is None:
+        names = [f"y{number}" for number in range(1, labels.shape[1] + 1)]
+    if len(names) != labels.shape[1] or not labels.shape[1]:
+        raise DatasetError(f"{len(names)} label names for {labels.shape[1]} label columns")
+    if labels.shape[1] == 1:
+        raise DatasetError("a single label is a class: the task is multiclass")
+    stored = labels.data if sparse.issparse(labels) else labels
+    if stored.dtype.kind not in "biuf" or not np.isin(stored, (0, 1)).all():
+        raise DatasetError("a label is neither 0 nor 1")
+    T = sparse.csr_matrix(labels, dtype=np.int8, copy=True)
+    if T.nnz and not T.has_canonical_format:
+        T = sparse.csr_matrix(sparse.csr_matrix(labels, dtype=np.int64) != 0, dtype=np.int8)
+    T.eliminate_zeros()
+    T.sort_indices()
+    return T, tuple(str(each) for each in names)

@@ -1,0 +1,309 @@
+"""A user's own data, named on the command line: CSV, Parquet, ARFF, libsvm and MATLAB files.
+
+``python run.py dataset=csv dataset.path=my.csv dataset.target=label`` needs no YAML file. One target column is a
+class; a list of them, ``dataset.target=[a,b]``, are labels. Files are looked for in the current directory first,
+then in the local data folder.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from experiments.datasets import arff as arff_files
+from experiments.datasets import matlab as matlab_files
+from experiments.datasets.files import Content, read_file
+from experiments.datasets.frames import Column, FrameReader
+from experiments.datasets.raw import RawData, as_text, numbered_names
+from experiments.errors import ConfigError, DatasetError
+from experiments.places import Places
+
+#: What stands for a missing value beside an empty cell and what pandas knows (NA, NaN, null, …).
+_MISSING = ("?",)
+
+
+def csv(
+    path: str | None = None,
+    target: Column | Sequence[Column] | None = None,
+    *,
+    places: Places | Sequence[Path],
+    delimiter: str | None = None,
+    header: bool = True,
+    leave_out: Sequence[Column] = (),
+    nominal: Sequence[Column] = (),
+) -> RawData:
+    """Read a delimited text file with a header line, plain or packed (gzip, bzip2, xz).
+
+    Parameters
+    ----------
+    path : str
+        The file; from the current directory, else from the local data folder.
+    target : str, int, or sequence of them
+        The class column, by name or place (0-based; −1 is the last; a name goes first); several are labels.
+    places : Places, or sequence of Path
+        Where to look beside the current directory.
+    delimiter : str, optional
+        What separates the cells; by default a tab in files that end in ``.tsv`` or ``.tab``, else a comma.
+    header : bool
+        Whether the first line holds the column names; without it they are ``x1``, ``x2``, …
+    leave_out : sequence of str or int
+        Columns that are no features, such as names of rows.
+    nominal : sequence of str or int
+        Columns whose values are names though they look like numbers, or only some of them do. Columns of text are
+        nominal anyway.
+
+    Returns
+    -------
+    RawData
+        NaN where a cell is empty, ``?``, or what else pandas takes for missing.
+
+    Raises
+    ------
+    DatasetError
+        File missing or damaged, no such column, a text cell among numbers (with line and column), a row without a
+        class, labels other than 0 and 1.
+    ConfigError
+        When path or target is not given.
+    """
+    _needed("csv", path=path, target=target)
+    file = _read(path, places)
+    if delimiter is None:
+        name = path.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
+        delimiter = "\t" if name.endswith((".tsv", ".tab")) else ","
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "error", pd.errors.ParserWarning
+            )  # lines longer than the header are cut else
+            frame = pd.read_csv(
+                io.StringIO(file.text.rstrip("\r\n")),
+                sep=delimiter,
+                header=0 if header else None,
+                na_values=list(_MISSING),
+                low_memory=False,
+                skip_blank_lines=False,
+                skipinitialspace=True,
+                index_col=False,
+            )
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        if isinstance(error, pd.errors.ParserWarning):
+            reason = "lines have more cells than the first one has names"
+        raise DatasetError(f"{file.name} is no even table: {reason}") from error
+    frame.columns = (
+        [str(each).strip() for each in frame.columns] if header else numbered_names(frame.shape[1])
+    )
+    first_line = 2 if header else 1
+    hint = ""
+    if frame.shape[1] == 1:
+        hint = f"; the whole line is one column, so is {delimiter!r} what separates the cells (dataset.delimiter)?"
+    table = FrameReader(frame, file.name, lambda row: f"line {first_line + row}", hint)
+    return table.raw(target, leave_out, nominal)
+
+
+def parquet(
+    path: str | None = None,
+    target: Column | Sequence[Column] | None = None,
+    *,
+    places: Places | Sequence[Path],
+    leave_out: Sequence[Column] = (),
+    nominal: Sequence[Column] = (),
+) -> RawData:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    path, target, places, leave_out, nominal
+        As for :func:`csv`.
+
+    Returns
+    -------
+    RawData
+        NaN where a value is null. Text and categorical columns are nominal.
+
+    Raises
+    ------
+    DatasetError, ConfigError
+        As :func:`csv`; for what is no Parquet file.
+    """
+    _needed("parquet", path=path, target=target)
+    file = _read(path, places)
+    try:
+        frame = pd.read_parquet(io.BytesIO(file.data))
+    except Exception as error:  # pyarrow raises many kinds on damaged input
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise DatasetError(f"{file.name} cannot be read as a Parquet file ({reason})") from error
+    frame.columns = [str(each) for each in frame.columns]
+    return FrameReader(frame, file.name, lambda row: f"row {row}").raw(target, leave_out, nominal)
+
+
+def arff(
+    path: str | None = None,
+    target: Column | Sequence[str] | None = None,
+    *,
+    places: Places | Sequence[Path],
+    leave_out: Sequence[str] = (),
+) -> RawData:
+    """Read an ARFF file, dense or sparse, plain or packed.
+
+    Parameters
+    ----------
+    path, places
+        As for :func:`csv`.
+    target : str, int, or sequence of str
+        The class attribute by name or place; several names, or the path of an XML label list of Mulan
+        (``labels.xml``), are labels.
+    leave_out : sequence of str
+        Attributes that are no features.
+
+    Returns
+    -------
+    RawData
+
+    Raises
+    ------
+    DatasetError, ConfigError
+        As :func:`experiments.datasets.arff.arff`.
+    """
+    _needed("arff", path=path, target=target)
+    places = _with_here(places)
+    if isinstance(target, str) and target.endswith(".xml"):
+        if leave_out:
+            raise ConfigError("dataset.leave_out does not go with an XML list of labels")
+        return arff_files.mulan([{"path": path}, {"path": target}], places=places)
+    of_kind = {"target": target} if isinstance(target, str | int) else {"labels": list(target)}
+    return arff_files.arff(path, places=places, leave_out=leave_out, **of_kind)
+
+
+def libsvm(path: str | None = None, *, places: Places | Sequence[Path]) -> RawData:
+    """Read a libsvm (svmlight) file, plain or packed.
+
+    Parameters
+    ----------
+    path, places
+        As for :func:`csv`.
+
+    Returns
+    -------
+    RawData
+        ``X`` sparse. The number at the start of a line is the class; where a line starts with several, with commas
+        between them, they are the labels the row has. A line that starts with none is a row without a label.
+
+    Raises
+    ------
+    DatasetError
+        File missing or damaged, a line that cannot be read (with its number).
+    ConfigError
+        When path is not given.
+    """
+    _needed("libsvm", path=path)
+    file = _read(path, places)
+    starts = [line.split(None, 1)[0] for line in file.data.splitlines() if line.split(b"#")[0].strip()]
+    if not starts:
+        raise DatasetError(f"{file.name} has no rows")
+    several = any(b"," in start or b":" in start for start in starts)
+    try:
+        X, labels = load_svmlight_file(io.BytesIO(file.data), multilabel=several)
+    except ValueError as error:
+        raise DatasetError(f"{file.name}, {_bad_line(file, several)}: {error}") from error
+    names = numbered_names(X.shape[1])
+    if not several:
+        return RawData(X, labels, names)
+    binarizer = MultiLabelBinarizer(sparse_output=True)
+    T = binarizer.fit_transform(labels)
+    return RawData(X, T, names, label_names=[as_text(each) for each in binarizer.classes_])
+
+
+def mat(
+    path: str | None = None,
+    target: str | Sequence[str] | None = None,
+    features: str | None = None,
+    *,
+    places: Places | Sequence[Path],
+) -> RawData:
+    """Read a MATLAB file (up to version 7.2), plain or packed.
+
+    Parameters
+    ----------
+    path, places
+        As for :func:`csv`.
+    target : str or sequence of str
+        The variable with the n classes, or with the labels as n × L or L × n; several variables are a label each.
+        A label is 0 or 1, or −1 or 1.
+    features : str
+        The variable with the n × p table, dense or sparse.
+
+    Returns
+    -------
+    RawData
+
+    Raises
+    ------
+    DatasetError
+        As :func:`experiments.datasets.matlab.matlab`.
+    ConfigError
+        When path, target or features is not given.
+    """
+    _needed("mat", path=path, target=target, features=features)
+    places = _with_here(places)
+    if isinstance(target, str):
+        raw = matlab_files.matlab(path, features, target, places=places)
+        if raw.labels.ndim == 1:
+            return raw
+        n_rows, labels = raw.X.shape[0], sparse.csc_matrix(raw.labels)
+        labels = labels.T if labels.shape[0] != n_rows and labels.shape[1] == n_rows else labels
+        names = [f"y{number}" for number in range(1, labels.shape[1] + 1)]
+    else:
+        parts = [matlab_files.matlab(path, features, each, places=places) for each in target]
+        raw, names = parts[0], list(target)
+        for name, part in zip(names, parts, strict=True):
+            if part.labels.ndim != 1:
+                raise DatasetError(f"{path}: variable {name!r} is no single column")
+            if len(part.labels) != raw.X.shape[0]:
+                raise DatasetError(f"{path}: {len(part.labels)} labels in {name!r} for {raw.X.shape[0]} rows")
+        labels = sparse.csc_matrix(np.column_stack([part.labels for part in parts]))
+    labels = sparse.csr_matrix(labels, dtype=np.float64)
+    labels.data[labels.data == -1] = 0
+    labels.eliminate_zeros()
+    return RawData(raw.X, labels, raw.feature_names, label_names=names)
+
+
+def _needed(dataset: str, **given) -> None:
+    lacking = [key for key, value in given.items() if value is None]
+    if lacking:
+        example = " ".join(f"dataset.{key}=…" for key in given)
+        raise ConfigError(
+            f"dataset={dataset} does not say {' and '.join(f'dataset.{key}' for key in lacking)}\n"
+            f"needed: dataset={dataset} {example}"
+        )
+
+
+def _with_here(places: Places | Sequence[Path]) -> Places:
+    """Look in the current directory first."""
+    if isinstance(places, Places):
+        return replace(places, local=(Path.cwd(), *places.local))
+    return Places((Path.cwd(), *places))
+
+
+def _read(path: str, places: Places | Sequence[Path]) -> Content:
+    return read_file(path, _with_here(places))
+
+
+def _bad_line(file: Content, several: bool) -> str:
+    """Find the first line that cannot be read by itself; the reader does not tell."""
+    for number, line in enumerate(file.data.splitlines(), start=1):
+        try:
+            load_svmlight_file(io.BytesIO(line), multilabel=several, n_features=None)
+        except ValueError as error:
+            if "n_features" not in str(error):
+                return f"line {number}"
+    return "somewhere"

@@ -1,0 +1,86 @@
+"""Random forests of many labels without keeping all trees at once.
+
+The leaves of a tree hold a share for every label, so a forest of full trees takes gigabytes where rows and labels
+are many (290 MB a tree on delicious). Only its predictions are wanted here, and these are sums over trees.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+#: Trees grown together take about this much, bytes.
+_TOGETHER = 256 * 2**20
+
+
+def fit_predict_labels(learner: Any, X_train, y_train: np.ndarray, X_test) -> np.ndarray:
+    """Fit a learner and predict labels.
+
+    The same as ``learner.fit(X_train, y_train).predict(X_test)``. Forests are grown a few trees at a time
+    (``warm_start``, which draws the seeds of the trees as one fit does); their votes are added up in the order of
+    the trees, as the forest does, and the trees are forgotten.
+
+    Parameters
+    ----------
+    learner : estimator
+        Not fitted; afterwards of no use.
+    X_train, X_test : ndarray or csr_matrix, shapes (n, p) and (m, p)
+        Features.
+    y_train : array of shape (n, L)
+        0/1 labels.
+
+    Returns
+    -------
+    ndarray or scipy sparse, shape (m, L)
+        What the learner predicts.
+    """
+    if not _in_parts(learner):
+        learner.fit(X_train, y_train)
+        return learner.predict(X_test)
+    n_trees = learner.n_estimators
+    # Once here instead of in every part: what fitting and the trees turn the features into anyway.
+    if sparse.issparse(X_train):
+        X_train, X_test = X_train.astype(np.float32).tocsc(), X_test.astype(np.float32).tocsr()
+        X_train.sort_indices()
+    else:
+        X_train, X_test = (np.ascontiguousarray(each, dtype=np.float32) for each in (X_train, X_test))
+    learner.set_params(warm_start=True)
+    votes: list[np.ndarray] = []
+    n_grown, n_more = 0, 1  # the first tree tells how large they are
+    while n_grown < n_trees:
+        n_more = min(n_more, n_trees - n_grown)
+        learner.set_params(n_estimators=n_grown + n_more).fit(X_train, y_train)
+        for tree in learner.estimators_[n_grown:]:
+            of_tree = tree.predict_proba(X_test)
+            if votes:
+                for total, shares in zip(votes, of_tree, strict=True):
+                    total += shares
+            else:
+                votes = [np.array(shares) for shares in of_tree]
+        n_grown += n_more
+        n_more = max(1, _TOGETHER // max(1, learner.estimators_[-1].tree_.value.nbytes))
+        learner.estimators_[:] = [None] * n_grown  # their number is all that the next part asks for
+    predicted = np.empty((X_test.shape[0], y_train.shape[1]), dtype=y_train.dtype)
+    for label, (total, classes) in enumerate(zip(votes, learner.classes_, strict=True)):
+        # Dividing first, as the forest does: it decides what counts as a draw.
+        predicted[:, label] = classes.take(np.argmax(total / n_trees, axis=1))
+    return predicted
+
+
+def _in_parts(learner: Any) -> bool:
+    """Whether a learner is a forest that gives the same predictions when it is grown in parts."""
+    if type(learner) not in (RandomForestClassifier, ExtraTreesClassifier):
+        return False
+    parameters = learner.get_params(deep=False)
+    seed = parameters["random_state"]
+    return (
+        isinstance(parameters["n_estimators"], int)
+        and parameters["n_estimators"] > 1
+        and isinstance(seed, int)  # a generator would go on instead of starting anew
+        and not parameters["oob_score"]
+        and not parameters["warm_start"]
+        and parameters["class_weight"] is None  # "balanced" and warm_start do not go together
+    )
