@@ -16,7 +16,7 @@ from neighbourhoods import found, search_among_columns, search_in_embedding
 from samples import SAMPLES
 
 import reliefe.kernels
-from reliefe.kernels import euclidean, multilabel, neighbours, sparsify, targets, weights
+from reliefe.kernels import euclidean, multilabel, neighbours, sorting, sparsify, targets, weights
 from reliefe.nearest import NearestRows
 from reliefe.targets import class_coefficients
 
@@ -37,6 +37,8 @@ TWINS = {
     "neighbours.nearest_per_class": naive.nearest,
     "screening.nearest_screened": naive.nearest,
     "screening.screen": naive.manhattan,
+    "sorting.sort": sorted,
+    "sorting.sort_pairs": sorted,
     "sparsify.absolute_sums": naive.sparsify_epsilon,
     "sparsify.count_small": naive.sparsify_rule,
     "sparsify.decide": naive.sparsify_rule,
@@ -53,12 +55,35 @@ def test_every_kernel_has_a_twin():
     for path in Path(reliefe.kernels.__file__).parent.glob("*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and any(
-                "njit" in ast.unparse(decorator) for decorator in node.decorator_list
+                ast.unparse(decorator).startswith("kernel(") for decorator in node.decorator_list
             ):
                 kernels.add(f"{path.stem}.{node.name}")
     public = {kernel for kernel in kernels if "._" not in kernel}
     assert public == set(TWINS)
     assert all(twin for twin in TWINS.values())
+
+
+# ---------------------------------------------------------------------------------------------------- sorting
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("n", [0, 1, 2, 11, 12, 13, 14, 50, 400])
+def test_sort_and_sort_pairs(n, dtype):
+    rng = np.random.default_rng(104)
+    ramp = np.arange(n)
+    for values in (
+        rng.integers(0, 5, n), rng.permutation(n), ramp, ramp[::-1], np.zeros(n), np.abs(ramp - n // 2), ramp % 2,
+    ):  # fmt: skip
+        keys = np.append(values, [7, 3]).astype(dtype)  # what comes after stays as it is
+        expected = [*sorted(keys[:n].tolist()), 7, 3]
+        labels = np.append(rng.permutation(n), [9, 1]).astype(np.int32)
+        pairs = sorted(zip(keys[:n].tolist(), labels[:n].tolist(), strict=True))
+        alone, together = keys.copy(), keys.copy()
+        sorting.sort(alone, n)
+        sorting.sort_pairs(together, labels, n)
+        assert alone.tolist() == expected
+        assert together.tolist() == expected
+        assert labels.tolist() == [*(label for _, label in pairs), 9, 1]
 
 
 # ------------------------------------------------------------------------------------------------- neighbours

@@ -3,4 +3,48 @@
 Each kernel has a slow, obvious twin in ``tests/naive.py``. All release the interpreter lock and take the
 half-open range they are to work on, so that the caller decides how work is spread over threads; no result
 depends on how it is spread.
+
+Kernels are compiled once and kept on disk. Two things would make such copies wrong, and are ruled out here:
+
+- A copy holds the code of the kernels it calls, but numba only looks at the file of the kernel itself. The copies
+  are therefore tied to a fingerprint of all files of this package.
+- numba's sorts are closures whose symbols carry a running number of the process that compiled them. Copies from two
+  processes may give one name to two different sorts, and the linker then takes either. Kernels use
+  :mod:`reliefe.kernels.sorting` instead of ``np.sort`` and ``np.argsort``.
 """
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+
+from numba import njit
+
+_FINGERPRINT = hashlib.sha256(
+    b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+).hexdigest()
+
+
+def kernel(**options):
+    """Compile a function when it is first called, and keep the result on disk.
+
+    Parameters
+    ----------
+    **options
+        More options of ``numba.njit``.
+
+    Returns
+    -------
+    callable
+        A decorator.
+    """
+
+    def decorate(function):
+        dispatcher = njit(nogil=True, cache=True, **options)(function)
+        with suppress(AttributeError):  # no cache where nothing is compiled
+            file = dispatcher._cache._cache_file
+            file._source_stamp = (file._source_stamp, _FINGERPRINT)
+        return dispatcher
+
+    return decorate

@@ -9,13 +9,14 @@ to the last bit.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from reliefe.kernels import kernel
 
 #: Codes of the metrics that :func:`metric_dense` and :func:`metric_sparse` understand.
 COSINE, EUCLIDEAN, MANHATTAN = 0, 1, 2
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def manhattan_sparse(rows, indptr, indices, values, factor, col_indptr, col_rows, col_values, norms, out):
     """Fixed-point Manhattan distances from sparse rows to all rows, through an inverted index.
 
@@ -54,7 +55,7 @@ def manhattan_sparse(rows, indptr, indices, values, factor, col_indptr, col_rows
                 out[r, col_rows[f]] += abs(v - u) - size - abs(u)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def metric_dense(positions, columns, norms, metric, out):
     """Distances in an embedding, from some rows to all rows.
 
@@ -98,7 +99,7 @@ def metric_dense(positions, columns, norms, metric, out):
                 total[m] = np.sqrt(total[m])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def metric_sparse(positions, indptr, indices, values, n_columns, norms, metric, out):
     """As :func:`metric_dense`, for rows stored as CSR with sorted columns.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from reliefe.kernels import kernel
 from reliefe.kernels.neighbours import _kth_smallest
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
+@kernel(fastmath={"reassoc", "nsz"})
 def squared_dense(left, i, right, m):
     """Squared distance of ``left[i]`` and ``right[m]``, from the differences themselves."""
     total = 0.0
@@ -18,7 +18,7 @@ def squared_dense(left, i, right, m):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def squared_sparse(indptr, indices, values, i, other_indptr, other_indices, other_values, m):
     """As :func:`squared_dense`, for CSR rows with sorted columns."""
     total = 0.0
@@ -39,7 +39,7 @@ def squared_sparse(indptr, indices, values, i, other_indptr, other_indices, othe
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def candidates(rough, slack, k, heap, out):
     """List who may be among the k nearest, given squared distances off by at most ``slack``.
 
@@ -70,7 +70,7 @@ def candidates(rough, slack, k, heap, out):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _keep_nearest(listed, exact, count, ids, squares):
     """Write the nearest of ``count`` candidates, ascending by distance, then by number."""
     for t in range(ids.shape[0]):
@@ -85,7 +85,7 @@ def _keep_nearest(listed, exact, count, ids, squares):
         squares[t] = exact[t]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def nearest_dense(rough, slack, left, first, right, lo, hi, ids, squares):
     """Find the nearest rows of ``right`` to the rows ``left[first + lo : first + hi]``.
 
@@ -119,7 +119,7 @@ def nearest_dense(rough, slack, left, first, right, lo, hi, ids, squares):
         _keep_nearest(listed, exact, count, ids[r], squares[r])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def nearest_sparse(
     rough,
     slack,

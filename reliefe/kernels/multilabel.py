@@ -10,13 +10,14 @@ Both forms are sums over neighbours with weights that do not depend on the colum
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from reliefe.kernels import kernel
 
 _CACHE_BYTES = 2**19
 _LEAST_COLUMNS = 64
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _shares(targets, m):
     """Return 1 / (m t) and 1 / (m (1 − t)), each 0 where t, or 1 − t, is 0."""
     total = 0.0
@@ -27,7 +28,7 @@ def _shares(targets, m):
     return (1.0 / total if total > 0.0 else 0.0), (1.0 / rest if rest > 0.0 else 0.0)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def update_dense(Z, rows, neighbours, counts, targets, abs_mean, lo, hi, weights):
     """Add a block's updates to ``weights[lo:hi]``.
 
@@ -87,7 +88,7 @@ def update_dense(Z, rows, neighbours, counts, targets, abs_mean, lo, hi, weights
                     gained[j] += plain[j]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def update_sparse(indptr, indices, values, rows, neighbours, counts, targets, abs_mean, lo, hi, weights):
     """Add the updates of the rows ``rows[lo:hi]`` to ``weights``, for CSR storage.
 

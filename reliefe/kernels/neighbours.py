@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from reliefe.kernels import kernel
+from reliefe.kernels.sorting import sort, sort_pairs
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _sift_down(heap, size, start):
     """Restore the max-heap order below position ``start``."""
     parent = start
@@ -22,7 +24,7 @@ def _sift_down(heap, size, start):
         parent = child
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _kth_smallest(keys, m, k, heap):
     """Return the k-th smallest of ``keys[:m]`` (k from 1), with a bounded heap."""
     for t in range(k):
@@ -36,7 +38,7 @@ def _kth_smallest(keys, m, k, heap):
     return heap[0]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _count_within(keys, limit):
     """Count the keys that do not exceed ``limit``."""
     count = np.int32(0)
@@ -45,7 +47,7 @@ def _count_within(keys, limit):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _list_within(keys, limit, listed):
     """Write the places of the keys that do not exceed ``limit`` to ``listed``; return how many there are.
 
@@ -58,7 +60,7 @@ def _list_within(keys, limit, listed):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _rough_limit(keys, k, guess, heap):
     """Put a number that at least k keys, and seldom many more, do not exceed into ``heap[0]``.
 
@@ -95,7 +97,7 @@ def _rough_limit(keys, k, guess, heap):
     guess[0] = max(np.float64(_kth_smallest(keys, keys.shape[0], k, heap)), 1e-300)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _select(keys, ids, m, k, tolerance, partial, complete, heap, near_keys, near, out):
     """Write the ids of the k nearest of m candidates to ``out``, ascending; return how many.
 
@@ -122,26 +124,24 @@ def _select(keys, ids, m, k, tolerance, partial, complete, heap, near_keys, near
             for t in range(k):
                 out[t] = near[t]
             return k
-        order = np.argsort(near_keys[:c])
+        sort_pairs(near_keys, near, c)
         last = k  # one past the tied group that holds the k-th
-        while last < c and near_keys[order[last]] - near_keys[order[last - 1]] <= tolerance:
+        while last < c and near_keys[last] - near_keys[last - 1] <= tolerance:
             last += 1
-        if last < c or (c == m and not partial) or limit - near_keys[order[last - 1]] >= tolerance:
+        if last < c or (c == m and not partial) or limit - near_keys[last - 1] >= tolerance:
             break
         width = 4 * width + tolerance
     first = k - 1
-    while first > 0 and near_keys[order[first]] - near_keys[order[first - 1]] <= tolerance:
+    while first > 0 and near_keys[first] - near_keys[first - 1] <= tolerance:
         first -= 1
-    tied = np.sort(near[order[first:last]])
-    for t in range(first):
-        out[t] = near[order[t]]
-    for t in range(first, k):
-        out[t] = tied[t - first]
-    out[:k] = np.sort(out[:k])
+    sort(near[first:last], last - first)
+    for t in range(k):
+        out[t] = near[t]
+    sort(out, k)
     return k
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _adaptive_count(ordered, tolerance):
     """How many of the ascending distances lie before the first largest gap (at least one)."""
     m = ordered.shape[0]
@@ -158,7 +158,7 @@ def _adaptive_count(ordered, tolerance):
     return 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def nearest_per_class(
     distances,
     positions,
@@ -235,7 +235,12 @@ def nearest_per_class(
                 keys[m] = measured[t]
                 ids[m] = members[start + t]
                 m += np.int64(start + t != position)
-            wanted = k if k > 0 else _adaptive_count(np.sort(keys[:m]), tolerance)
+            wanted = k
+            if k == 0:
+                for t in range(m):
+                    heap[t] = keys[t]
+                sort(heap, m)
+                wanted = _adaptive_count(heap[:m], tolerance)
             counts[r, q] = _select(
                 keys, ids, m, wanted, tolerance, False, infinite, heap, near_keys, near, out
             )

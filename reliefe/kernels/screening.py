@@ -8,8 +8,8 @@ distance had been summed exactly.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from reliefe.kernels import kernel
 from reliefe.kernels.neighbours import (
     _adaptive_count,
     _kth_smallest,
@@ -17,6 +17,7 @@ from reliefe.kernels.neighbours import (
     _rough_limit,
     _select,
 )
+from reliefe.kernels.sorting import sort, sort_pairs
 
 #: Columns summed before the sum is added to what came before; decides how far rounding can go.
 COLUMNS_PER_TILE = 64
@@ -24,7 +25,7 @@ _ROWS_PER_TILE = 64
 _LANES = 1024  # rows measured side by side; with them, a tile of columns stays in the second-level cache
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _add_tile(query, columns, m0, m1, j0, j1, scratch, out):
     """Add the differences in columns ``j0 … j1 − 1`` between one row and the rows ``m0 … m1 − 1`` to ``out``."""
     width = m1 - m0
@@ -67,7 +68,7 @@ def _add_tile(query, columns, m0, m1, j0, j1, scratch, out):
             sums[m] += total[m]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def screen(columns, positions, mirrored, lo, hi, out):
     """Single-precision Manhattan distances from the rows ``positions[lo:hi]`` to all rows.
 
@@ -126,7 +127,7 @@ def depth(p):
     return 1 + 3 + min(p, 14) + -(-p // COLUMNS_PER_TILE)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _exact(Z, i, other, factor):
     """Manhattan distance of two rows in fixed point."""
     total = np.int64(0)
@@ -135,7 +136,7 @@ def _exact(Z, i, other, factor):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed):
     """List who may be among the k nearest, or so near that it takes a second look.
 
@@ -157,7 +158,7 @@ def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed
     return count, _kth_smallest(near_keys, count, k, heap)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _settle(
     Z,
     i,
@@ -206,22 +207,20 @@ def _settle(
             break
         for t in range(c):
             exact[t] = _exact(Z, i, unsure[t], factor)
-        order = np.argsort(exact[:c])
+        sort_pairs(exact, unsure, c)
         last = missing
-        while last < c and exact[order[last]] - exact[order[last - 1]] <= tolerance:
+        while last < c and exact[last] - exact[last - 1] <= tolerance:
             last += 1
         first = missing - 1
-        while first > 0 and exact[order[first]] - exact[order[first - 1]] <= tolerance:
+        while first > 0 and exact[first] - exact[first - 1] <= tolerance:
             first -= 1
         edge = slack + slack_rate * high
-        open_above = sure + c < m and exact[order[last - 1]] + tolerance >= (high - edge) * factor
-        open_below = sure > 0 and exact[order[first]] - tolerance <= (low + edge) * factor
+        open_above = sure + c < m and exact[last - 1] + tolerance >= (high - edge) * factor
+        open_below = sure > 0 and exact[first] - tolerance <= (low + edge) * factor
         if not (open_above or open_below):
-            tied = np.sort(unsure[order[first:last]])
-            for t in range(first):
-                out[sure + t] = unsure[order[t]]
-            for t in range(first, missing):
-                out[sure + t] = tied[t - first]
+            sort(unsure[first:last], last - first)
+            for t in range(missing):
+                out[sure + t] = unsure[t]
             break
         margin *= 4.0
         everybody = True
@@ -235,13 +234,15 @@ def _settle(
         out[t + 1] = value
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _settle_adaptive(
-    Z, i, ids, keys, m, factor, tolerance, slack, slack_rate, scratch, near, unsure, exact, out
+    Z, i, ids, keys, m, factor, tolerance, slack, slack_rate, scratch, ordered, near, unsure, exact, out
 ):
     """As :func:`_settle` for the adaptive number of neighbours; return it."""
     size = ids.shape[0]
-    ordered = np.sort(keys)
+    for t in range(size):
+        ordered[t] = keys[t]
+    sort(ordered, size)
     widest = -1.0
     second = -1.0
     before = 0
@@ -268,11 +269,14 @@ def _settle_adaptive(
             exact[c] = _exact(Z, i, ids[t], factor)
             unsure[c] = ids[t]
             c += 1
-    wanted = _adaptive_count(np.sort(exact[:c]), tolerance)
+    for t in range(c):
+        scratch[0, t] = exact[t]
+    sort(scratch[0], c)
+    wanted = _adaptive_count(scratch[0, :c], tolerance)
     return _select(exact, unsure, c, wanted, tolerance, False, np.int64(0), scratch[0], scratch[1], near, out)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def nearest_screened(
     screened,
     Z,
@@ -353,6 +357,7 @@ def nearest_screened(
                     slack,
                     slack_rate,
                     scratch,
+                    near_keys,
                     near,
                     unsure,
                     exact,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from reliefe.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def absolute_sums(X):
     """Sum up absolute values by row and by column, each from first to last.
 
@@ -32,7 +33,7 @@ def absolute_sums(X):
     return rows, columns
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_small(values, threshold):
     """Count the values other than 0 that do not exceed ``threshold`` in size."""
     count = 0
@@ -42,7 +43,7 @@ def count_small(values, threshold):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def decide(values, threshold, draws):
     """Set the small values to 0 or to ``threshold``, sign kept, in place.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from reliefe.kernels import kernel
 
 #: Codes of the distances between label sets and between embedded targets.
 F1, ACCURACY, SUBSET, HAMMING = 0, 1, 2, 3
 COSINE, HYPERBOLIC = 0, 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def between_sets(indptr, indices, n_labels, kind, rows, neighbours, counts, lo, hi, out):
     """Distances in 0 … 1 between the label sets of ``rows[lo:hi]`` and of their neighbours.
 
@@ -64,7 +65,7 @@ def between_sets(indptr, indices, n_labels, kind, rows, neighbours, counts, lo, 
                 out[r, t] = (union - shared) / n_labels
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def between_vectors(V, kind, rows, neighbours, counts, lo, hi, out):
     """Distances in 0 … 1 between embedded targets; equal vectors are at distance exactly 0.
 

@@ -8,13 +8,14 @@ For every row i of a block and every class q with neighbours N, the weight of co
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from reliefe.kernels import kernel
 
 _CACHE_BYTES = 2**19
 _LEAST_COLUMNS = 64
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def update_dense(Z, rows, neighbours, segment_ptr, counts, coefficients, abs_mean, lo, hi, weights):
     """Add a block's updates to ``weights[lo:hi]``.
 
@@ -61,7 +62,7 @@ def update_dense(Z, rows, neighbours, segment_ptr, counts, coefficients, abs_mea
                         gained[j] += coefficient * total[j]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _sum_up(Z, own, near, j0, j1, abs_mean, total):
     """Put the sums over the neighbours of their values, or of their differences to ``own``, into ``total``."""
     width = j1 - j0
@@ -91,7 +92,7 @@ def _sum_up(Z, own, near, j0, j1, abs_mean, total):
                 total[j] += abs(own[j] - a[j])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def update_sparse(
     indptr, indices, values, rows, neighbours, segment_ptr, counts, coefficients, abs_mean, lo, hi, weights
 ):
