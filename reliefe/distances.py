@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from reliefe._threads import pieces
+from reliefe._threads import Team, pieces
 from reliefe.kernels import distances as kernels
 from reliefe.kernels import screening
 from reliefe.kernels.neighbours import nearest_per_class
@@ -104,7 +104,7 @@ class DenseColumns:
         self._Z = Z
         self.groups = groups
         self._fixed = _FixedPoint(Z)
-        self._columns = _side_by_side(Z, groups.members, np.float32)
+        self._columns = None
         self._position = _places(groups.members)
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, _PIECE_ROWS))
         # Rounding of the two values of every difference, and of differences and sums.
@@ -124,6 +124,8 @@ class DenseColumns:
         screened = self._buffer[:b]
         positions = self._position[rows]
         with phases("distances"):
+            if self._columns is None:
+                self._columns = _side_by_side(self._Z, groups.members, np.float32, team)
             mirrored = bool(np.array_equal(positions, np.arange(positions[0], positions[0] + b)))
             team.each(
                 lambda lo, hi: screening.screen(self._columns, positions, mirrored, lo, hi, screened),
@@ -226,12 +228,11 @@ def _places(members):
     return position
 
 
-def _side_by_side(X, members, dtype):
-    """Return the rows ``members`` of X, side by side as the columns of a new array, some columns of X at a time."""
+def _side_by_side(X, members, dtype, team):
+    """Return the rows ``members`` of X side by side, as the columns of a new array."""
     columns = np.empty((X.shape[1], members.shape[0]), dtype=dtype)
-    step = int(np.clip(2**20 // members.shape[0], 8, 1024))
-    for j in range(0, X.shape[1], step):
-        columns[j : j + step] = X[:, j : j + step][members].T
+    step = int(np.clip(2**20 // members.shape[0], 16, 1024))
+    team.each(lambda lo, hi: screening.side_by_side(X, members, lo, hi, columns), pieces(X.shape[1], step))
     return columns
 
 
@@ -287,7 +288,7 @@ class EmbeddedRows(_Measured):
             self._norms = np.sqrt(np.asarray(E.multiply(E).sum(axis=1), dtype=np.float64).ravel())
             spread = E.max(axis=0).toarray().ravel() - E.min(axis=0).toarray().ravel()
         else:
-            self._columns = _side_by_side(E, groups.members, np.float64)
+            self._columns = _side_by_side(E, groups.members, np.float64, Team())
             self._norms = np.sqrt(np.einsum("ij,ij->j", self._columns, self._columns))
             spread = np.ptp(E, axis=0)
         scale = {

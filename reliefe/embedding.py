@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from threadpoolctl import threadpool_limits
 
 from reliefe.nearest import NearestRows
@@ -80,10 +80,25 @@ def sparsify(X, random_state=None):
     csr_matrix of shape (m, p), float64
         Without stored zeros. Its expectation is X.
     """
-    B = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+    B = sparse.csr_matrix(_checked(X), copy=True)
     B.sum_duplicates()
     B.eliminate_zeros()
-    return sparse.csr_matrix(_sparsify_in_place(B, check_random_state(random_state)))
+    power = _unit(B.data)
+    np.ldexp(B.data, -power, out=B.data)  # sums of the largest numbers would overflow
+    B = _sparsify_in_place(B, check_random_state(random_state))
+    np.ldexp(B.data, power, out=B.data)
+    return B
+
+
+def _checked(X):
+    """Check what a user hands to a function of this module."""
+    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+
+
+def _unit(values):
+    """Power of two of the largest absolute value; 0 where all are 0."""
+    largest = max(-values.min(initial=0.0), values.max(initial=0.0))
+    return int(np.frexp(largest)[1]) if largest > 0.0 else 0
 
 
 def _sparsify_in_place(B, rng):
@@ -145,8 +160,9 @@ def latent_dimension(X):
     Facco, d'Errico, Rodriguez, Laio (2017). Estimating the intrinsic dimension of datasets by a minimal
     neighborhood information. Scientific Reports 7, 12140.
     """
+    X = _checked(X)
     if sparse.issparse(X):
-        X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+        X = sparse.csr_matrix(X, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
     else:
@@ -313,8 +329,8 @@ def embed_targets(T, codes, hyperbolic, n_representatives, random_state, phases)
 
     Returns
     -------
-    vectors : float64 ndarray of shape (n, d)
-        The label matrix itself where embedding is skipped.
+    vectors : float64 ndarray of shape (n, d) or None
+        None where embedding is skipped: the label matrix itself is used, and stays sparse.
     n_components : int or None
         d, or None where embedding is skipped.
     """
@@ -332,11 +348,11 @@ def embed_targets(T, codes, hyperbolic, n_representatives, random_state, phases)
                 "(%d rows, %d labels, latent dimension %s).",
                 n, q, "undefined" if d is None else d,
             )  # fmt: skip
-            return T.toarray(), None
+            return None, None
         extra = {"output_metric": "hyperboloid"} if hyperbolic else {}
         embedded = _fit_transform(_umap(d, knn, seed, **extra), T, B, fitted_on, chosen, knn)
         if embedded.n_components is None:
-            return T.toarray(), None
+            return None, None
         return embedded.E, embedded.n_components
 
 
@@ -420,15 +436,26 @@ def _user_model(embedding, n_components):
     return model
 
 
+def _plain(embedded):
+    """Return what an embedding gave as an array of numbers."""
+    if sparse.issparse(embedded):
+        embedded = embedded.toarray()
+    try:
+        return np.asarray(embedded, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"embedding: transform did not return a table of numbers ({error}).") from None
+
+
 def _fit_transform(model, Z, B, fitted_on, chosen, knn=None):
     """Fit on the representatives, transform the rest in batches, and put all rows in their places."""
     n = B.shape[0]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.fit(fitted_on)
+        # A user's object may work in place, and the rows are needed as they are.
+        model.fit(fitted_on if knn is not None else fitted_on.copy())
         # UMAP's own place for a row it was fitted on; its `transform` would move rows of a sparse matrix again.
-        part = model.transform(fitted_on) if knn is None else model.embedding_
-        part = np.asarray(part, dtype=np.float64)
+        part = model.transform(fitted_on.copy()) if knn is None else model.embedding_
+        part = _plain(part)
         if part.ndim != 2 or part.shape[0] != chosen.shape[0]:
             raise ValueError(
                 f"embedding: {type(model).__name__} returned shape {part.shape} for {chosen.shape[0]} rows."
@@ -441,7 +468,7 @@ def _fit_transform(model, Z, B, fitted_on, chosen, knn=None):
             part = B[rows]
             if knn is not None:
                 knn.pending = part
-            E[rows] = model.transform(part)
+            E[rows] = _plain(model.transform(part))
     messages = {str(w.message).strip().splitlines()[0] for w in caught}
     for message in sorted(each for each in messages if not each.startswith("precomputed_knn[2]")):
         logger.info("ReliefE: %s: %s", type(model).__name__, message)

@@ -37,7 +37,8 @@ class Phases:
             return
         from tqdm import tqdm
 
-        with tqdm(total=total, desc=self._title, unit="row", delay=1.0, leave=False) as self._bar:
+        form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+        with tqdm(total=total, desc=self._title, bar_format=form, delay=1.0, leave=False) as self._bar:
             yield
         self._bar = None
 

@@ -24,7 +24,11 @@ class ReliefF(SelectorMixin, BaseEstimator):
 
     Multi-label: the nearest rows are found among all rows. With t_l the target distance of neighbour l in 0 … 1 and
     D_lj its difference in column j, t = mean t_l, d_j = mean D_lj and td_j = mean t_l · D_lj, column j gains
-    td_j / t − (d_j − td_j) / (1 − t); a term whose denominator is 0 adds nothing.
+    td_j / t − (d_j − td_j) / (1 − t); a term whose denominator is 0 adds nothing. With ``abs_mean``, D_lj keeps its
+    sign in both means, and d_j and td_j are the absolute values of these means.
+
+    The first fit of an installation compiles its kernels, which takes up to half a minute; they are then kept on
+    disk.
 
     Parameters
     ----------

@@ -129,15 +129,15 @@ class LabelSets:
     T : csr_matrix of shape (n, q)
         Labels, canonical, every stored value 1.
     distance : str
-        A key of :data:`SET_DISTANCES` or, with ``vectors``, of :data:`EMBEDDED_DISTANCES`.
+        A key of :data:`SET_DISTANCES` or of :data:`EMBEDDED_DISTANCES`.
     vectors : float64 ndarray of shape (n, d), optional
-        Embedded targets.
+        Embedded targets, for the latter; without them the labels themselves are the vectors.
     """
 
     def __init__(self, T, distance, vectors=None):
         self._n_rows, n_labels = T.shape
         if vectors is None:
-            kind = SET_DISTANCES[distance]
+            kind = {**SET_DISTANCES, **EMBEDDED_DISTANCES}[distance]
             indptr, indices = T.indptr, T.indices
             self._measure = lambda *rest: kernels.between_sets(indptr, indices, n_labels, kind, *rest)
         else:

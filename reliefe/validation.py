@@ -263,7 +263,7 @@ def _refuse_text(column, where):
         raise ValueError(f"X: {where} holds dates or times ({column.dtype}); turn it into numbers first.")
     if column.dtype.kind not in "OUST":
         return
-    for row, value in enumerate(column):
+    for row, value in enumerate(column.tolist()):
         if isinstance(value, (str, bytes)):
             raise ValueError(
                 f"X: {where} holds text ({value!r} in row {row}); encode it as numbers first, for example with "

@@ -340,3 +340,25 @@ def test_the_unit_of_the_values_does_not_matter(factor, storage, recwarn):
     X[:, :4] = np.random.default_rng(5).integers(1, 10_000, (500, 4))
     assert latent_dimension(storage(X * factor)) == latent_dimension(X) == 4
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("function", [latent_dimension, sparsify])
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[np.nan, 1.0], [2.0, 3.0]], "X contains NaN"),
+        ([1.0, 2.0], "2D array"),
+        (np.zeros((0, 3)), "0 sample"),
+    ],
+)
+def test_bad_input_is_named(function, X, words):
+    with pytest.raises(ValueError, match=words):
+        function(X)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e150, 1e307])
+def test_sparsification_does_not_depend_on_the_unit(factor, rng):
+    X = rng.random((30, 20))
+    expected = sparsify(X, 1).toarray()
+    power = 2.0 ** np.round(np.log2(factor))
+    assert np.array_equal(sparsify(X * power, 1).toarray(), expected * power)

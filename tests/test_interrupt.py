@@ -98,5 +98,5 @@ def test_verbose_draws_a_bar_that_reaches_the_end(verbose):
     if verbose == "no":
         assert run.stderr == ""
     else:
-        assert "ReliefF: 100%" in run.stderr and "600/600" in run.stderr
-        assert "ReliefE: 100%" in run.stderr and "80/80" in run.stderr
+        assert "ReliefF: 100%" in run.stderr
+        assert "ReliefE: 100%" in run.stderr

@@ -16,7 +16,7 @@ from neighbourhoods import found, search_among_columns, search_in_embedding
 from samples import SAMPLES
 
 import reliefe.kernels
-from reliefe.kernels import euclidean, multilabel, neighbours, sorting, sparsify, targets, weights
+from reliefe.kernels import euclidean, multilabel, neighbours, screening, sorting, sparsify, targets, weights
 from reliefe.nearest import NearestRows
 from reliefe.targets import class_coefficients
 
@@ -37,6 +37,7 @@ TWINS = {
     "neighbours.nearest_per_class": naive.nearest,
     "screening.nearest_screened": naive.nearest,
     "screening.screen": naive.manhattan,
+    "screening.side_by_side": naive.table,
     "sorting.sort": sorted,
     "sorting.sort_pairs": sorted,
     "sparsify.absolute_sums": naive.sparsify_epsilon,
@@ -61,6 +62,19 @@ def test_every_kernel_has_a_twin():
     public = {kernel for kernel in kernels if "._" not in kernel}
     assert public == set(TWINS)
     assert all(twin for twin in TWINS.values())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 40), (40, 3), (33, 17)])
+def test_side_by_side(shape, dtype, rng):
+    Z, members = rng.random(shape), rng.permutation(shape[0])
+    columns = np.full(shape[::-1], -1.0, dtype)
+    middle = shape[1] // 2
+    screening.side_by_side(Z, members, middle, shape[1], columns)
+    assert (columns[:middle] == -1).all()
+    screening.side_by_side(Z, members, 0, middle, columns)
+    rows = naive.table(Z)
+    assert columns.tolist() == [[dtype(rows[m][j]) for m in members] for j in range(shape[1])]
 
 
 # ---------------------------------------------------------------------------------------------------- sorting

@@ -1,5 +1,6 @@
 """Multi-label targets against the twin: six target distances, plain and absMean, fixed and adaptive."""
 
+import tracemalloc
 from functools import cache
 
 import naive
@@ -157,3 +158,17 @@ def test_an_unknown_target_distance_is_named():
     for wrong in ("foo", None, 3):
         with pytest.raises((TypeError, ValueError), match="target_distance"):
             ReliefF(target_distance=wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("distance", ["cosine", "hyperbolic"])
+def test_labels_that_are_not_embedded_stay_sparse(distance):
+    n = 3000
+    rng = np.random.default_rng(9)
+    X, T = rng.random((n, 4)), sp.eye_array(n, format="csr")
+    tracemalloc.start()
+    ranker = ReliefF(5, target_distance=distance, n_iterations=50, random_state=0).fit(X, T)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert ranker.target_n_components_ is None
+    assert np.isfinite(ranker.feature_importances_).all()
+    assert peak < 8 * n * n / 2

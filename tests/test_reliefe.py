@@ -11,7 +11,9 @@ import scipy.sparse as sp
 from numba import NumbaWarning
 from samples import SAMPLES, GivenRows, LinearMap, Watcher, assert_weights_equal, normalised
 from sklearn.base import clone
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 from reliefe import ReliefE
 
@@ -330,3 +332,45 @@ def test_fewer_neighbours_than_umap_wants_are_logged_once(caplog):
         ReliefE(random_state=0).fit(rng.normal(size=(8, 500)), np.arange(8) % 2)
     messages = [record.getMessage() for record in caplog.records if record.name.startswith("reliefe")]
     assert len([m for m in messages if "neighbour" in m or "neighbor" in m]) == 1
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("n_representatives", [40, 500])
+def test_an_embedding_that_works_in_place_changes_nothing_but_its_own_copy(storage, n_representatives, rng):
+    X = rng.random((120, 12)) * (rng.random((120, 12)) < 0.6)
+    y = rng.integers(0, 3, 120)
+    weights = []
+    for copy in (True, False):
+        in_place = make_pipeline(MaxAbsScaler(copy=copy), TruncatedSVD(3, random_state=0))
+        ranker = ReliefE(
+            embedding=in_place, sparsify_above=1.0, n_representatives=n_representatives, random_state=0
+        )
+        given = storage(X.copy())
+        weights.append(ranker.fit(given, y).feature_importances_)
+        assert np.array_equal(given.toarray() if sp.issparse(given) else given, X)
+    assert np.array_equal(*weights)
+
+
+class Sparse:
+    """An embedding whose transform gives a sparse matrix."""
+
+    def fit(self, X):
+        return self
+
+    def transform(self, X):
+        return sp.csr_matrix(X)[:, :3]
+
+
+class Words(Sparse):
+    """An embedding whose transform gives no numbers."""
+
+    def transform(self, X):
+        return [["a", "b"]] * X.shape[0]
+
+
+def test_an_embedding_may_give_a_sparse_matrix_but_no_words(rng):
+    X, y = rng.random((50, 6)), rng.integers(0, 2, 50)
+    first = ReliefE(embedding=Sparse(), metric="manhattan").fit(X, y)
+    assert first.n_components_ == 3
+    with pytest.raises(ValueError, match="embedding: transform did not return a table of numbers"):
+        ReliefE(embedding=Words()).fit(X, y)

@@ -22,6 +22,7 @@ from reliefe.kernels.sorting import sort, sort_pairs
 #: Columns summed before the sum is added to what came before; decides how far rounding can go.
 COLUMNS_PER_TILE = 64
 _ROWS_PER_TILE = 64
+_COPIED = 16  # columns turned at a time: a cache line of single precision
 _LANES = 1024  # rows measured side by side; with them, a tile of columns stays in the second-level cache
 
 
@@ -69,6 +70,30 @@ def _add_tile(query, columns, m0, m1, j0, j1, scratch, out):
 
 
 @kernel()
+def side_by_side(Z, members, lo, hi, columns):
+    """Copy columns of a matrix of rows, its rows in another order.
+
+    Parameters
+    ----------
+    Z : float array of shape (n, p)
+        The rows.
+    members : int64 array of shape (n,)
+        Row numbers in the order in which they are to stand.
+    lo, hi : int
+        Range of columns to work on.
+    columns : float array of shape (p, n)
+        Rows ``lo … hi − 1`` are overwritten.
+    """
+    n = members.shape[0]
+    for j0 in range(lo, hi, _COPIED):
+        j1 = min(hi, j0 + _COPIED)
+        for m0 in range(0, n, _COPIED):
+            for j in range(j0, j1):
+                for m in range(m0, min(n, m0 + _COPIED)):
+                    columns[j, m] = Z[members[m], j]
+
+
+@kernel()
 def screen(columns, positions, mirrored, lo, hi, out):
     """Single-precision Manhattan distances from the rows ``positions[lo:hi]`` to all rows.
 
@@ -96,9 +121,10 @@ def screen(columns, positions, mirrored, lo, hi, out):
     scratch = np.empty(min(n, _LANES), dtype=np.float32)
     for r0 in range(lo, hi, _ROWS_PER_TILE):
         r1 = min(hi, r0 + _ROWS_PER_TILE)
-        for j in range(p):
+        for j0 in range(0, p, _COPIED):
             for r in range(r0, r1):
-                queries[r - r0, j] = columns[j, positions[r]]
+                for j in range(j0, min(p, j0 + _COPIED)):
+                    queries[r - r0, j] = columns[j, positions[r]]
         # What lies left of the block's own rows, and what lies right of what earlier rows have mirrored.
         for part in range(2):
             start = 0

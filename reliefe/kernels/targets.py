@@ -6,9 +6,20 @@ import numpy as np
 
 from reliefe.kernels import kernel
 
-#: Codes of the distances between label sets and between embedded targets.
+#: Codes of the distances between label sets, and of those between embedded targets.
 F1, ACCURACY, SUBSET, HAMMING = 0, 1, 2, 3
-COSINE, HYPERBOLIC = 0, 1
+COSINE, HYPERBOLIC = 4, 5
+
+
+@kernel()
+def _between_directions(product, own, others, kind):
+    """Distance of two different vectors from their product and their squared norms."""
+    if kind == COSINE:
+        size = np.sqrt(own) * np.sqrt(others)
+        cosine = product / size if size > 0.0 else 0.0
+        return min(1.0, max(0.0, (1.0 - cosine) / 2.0))
+    h = np.arccosh(max(1.0, np.sqrt(1.0 + own) * np.sqrt(1.0 + others) - product))
+    return h / (1.0 + h)
 
 
 @kernel()
@@ -22,7 +33,8 @@ def between_sets(indptr, indices, n_labels, kind, rows, neighbours, counts, lo, 
     n_labels : int
         Number of labels.
     kind : int
-        :data:`F1`, :data:`ACCURACY` (Jaccard), :data:`SUBSET` (0 when equal, else 1) or :data:`HAMMING`.
+        :data:`F1`, :data:`ACCURACY` (Jaccard), :data:`SUBSET` (0 when equal, else 1) or :data:`HAMMING`;
+        :data:`COSINE` or :data:`HYPERBOLIC` where labels are not embedded but taken as vectors themselves.
     rows : int64 array of shape (b,)
         Row numbers of the block.
     neighbours : int32 array of shape (b, k)
@@ -53,16 +65,18 @@ def between_sets(indptr, indices, n_labels, kind, rows, neighbours, counts, lo, 
                 else:
                     b += 1
             union = size + other_size - shared
-            if union == 0:
+            if union == 0 or union == shared:
                 out[r, t] = 0.0
             elif kind == F1:
                 out[r, t] = (size + other_size - 2 * shared) / (size + other_size)
             elif kind == ACCURACY:
                 out[r, t] = (union - shared) / union
             elif kind == SUBSET:
-                out[r, t] = 0.0 if union == shared else 1.0
-            else:
+                out[r, t] = 1.0
+            elif kind == HAMMING:
                 out[r, t] = (union - shared) / n_labels
+            else:
+                out[r, t] = _between_directions(float(shared), float(size), float(other_size), kind)
 
 
 @kernel()
@@ -95,12 +109,4 @@ def between_vectors(V, kind, rows, neighbours, counts, lo, hi, out):
                 product += a * b
                 own += a * a
                 others += b * b
-            if equal:
-                out[r, t] = 0.0
-            elif kind == COSINE:
-                size = np.sqrt(own) * np.sqrt(others)
-                cosine = product / size if size > 0.0 else 0.0
-                out[r, t] = min(1.0, max(0.0, (1.0 - cosine) / 2.0))
-            else:
-                h = np.arccosh(max(1.0, np.sqrt(1.0 + own) * np.sqrt(1.0 + others) - product))
-                out[r, t] = h / (1.0 + h)
+            out[r, t] = 0.0 if equal else _between_directions(product, own, others, kind)
