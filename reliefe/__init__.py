@@ -1,8 +1,28 @@
-"""Relief-family feature rankers for dense and sparse data, with scikit-learn's interface."""
+"""Relief-family feature rankers for dense and sparse data, with scikit-learn's interface.
 
-from reliefe.reliefe import ReliefE
-from reliefe.relieff import ReliefF
+Importing this package loads nothing else; the rankers are loaded when they are first asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reliefe.reliefe import ReliefE
+    from reliefe.relieff import ReliefF
 
 __version__ = "0.1.0"
 
 __all__ = ["ReliefE", "ReliefF", "__version__"]
+
+_HOMES = {"ReliefE": "reliefe.reliefe", "ReliefF": "reliefe.relieff"}
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -183,11 +183,21 @@ def test_the_library_does_without_the_benchmarks_packages():
     assert done.stdout.split() == ["[1]"], done.stderr
 
 
-def test_importing_the_library_is_light():
-    heavy = ["umap", "pynndescent", "numba", "hydra", "omegaconf", "matplotlib", "experiments"]
-    code = f"import reliefe, sys; print(*sorted(set({heavy}) & set(sys.modules)))"
+@pytest.mark.parametrize(
+    ("statement", "more"),
+    [("import reliefe", ["sklearn", "scipy", "numpy"]), ("from reliefe import ReliefE, ReliefF", [])],
+)
+def test_importing_the_library_is_light(statement, more):
+    heavy = ["umap", "pynndescent", "numba", "hydra", "omegaconf", "matplotlib", "experiments", *more]
+    code = f"{statement}; import sys; print(*sorted(set({heavy}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_the_library_has_no_other_names():
+    assert set(reliefe.__all__) <= set(dir(reliefe))
+    with pytest.raises(AttributeError, match="no attribute 'ReliefG'"):
+        reliefe.ReliefG
 
 
 # --- files --------------------------------------------------------------------------------------
