@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import logging
 import warnings
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from reliefe.nearest import NearestRows
 
@@ -227,7 +227,9 @@ class Embedded:
     n_components: int | None
 
 
-def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_above, random_state, phases):
+def embed(
+    Z, codes, *, embedding, n_components, n_representatives, sparsify_above, n_jobs, random_state, phases
+):
     """Embed range-normalised rows (the steps named at the top of this module).
 
     Parameters
@@ -244,6 +246,8 @@ def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_abov
         ν, number of rows the embedding is fitted on.
     sparsify_above : float
         Share of non-zeros above which the rows are sparsified.
+    n_jobs : int or None
+        Number of threads for the exact neighbours; nothing depends on it.
     random_state : RandomState instance
         Source of randomness.
     phases : reliefe.engine.Phases
@@ -257,28 +261,26 @@ def embed(Z, codes, *, embedding, n_components, n_representatives, sparsify_abov
     with phases("representatives"):
         chosen = representatives(codes, n_representatives, random_state)
     sparsify_seed, umap_seed = random_state.randint(np.iinfo(np.int32).max, size=2)
-    with ExitStack() as stack:
-        with phases("sparsify"):
-            # Sums in a product may depend on the threads.
-            stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
-            B = _as_embedded(Z, sparsify_above, sparsify_seed)
+    with phases("sparsify"):
+        B = _as_embedded(Z, sparsify_above, sparsify_seed)
         fitted_on = B if chosen.shape[0] == n else B[chosen]
-        if not isinstance(embedding, str):
-            model = _user_model(embedding, n_components)
-            with phases("embedding"):
-                return _fit_transform(model, Z, B, fitted_on, chosen)
-        with phases("latent_dimension"):
-            knn = _ExactNeighbours(fitted_on)
-            d = _dimension(fitted_on, knn.distances) if n_components == "twonn" else n_components
-        if d is None or d >= p or chosen.shape[0] < 4:
-            logger.info(
-                "ReliefE: embedding skipped, neighbours are looked for among the columns themselves "
-                "(%d rows, %d representatives, %d columns, latent dimension %s).",
-                n, chosen.shape[0], p, "undefined" if d is None else d,
-            )  # fmt: skip
-            return Embedded(Z, None)
-        with phases("embedding"):
-            return _fit_transform(_umap(d, knn, int(umap_seed)), Z, B, fitted_on, chosen, knn)
+        blas = ThreadpoolController().select(user_api="blas")
+    if not isinstance(embedding, str):
+        model = _user_model(embedding, n_components)
+        with phases("embedding"), blas.limit(limits=1):  # sums in a product may depend on the threads
+            return _fit_transform(model, Z, B, fitted_on, chosen)
+    with phases("latent_dimension"), blas.limit(limits=effective_n_jobs(n_jobs)):
+        knn = _ExactNeighbours(fitted_on, n_jobs)
+        d = _dimension(fitted_on, knn.distances) if n_components == "twonn" else n_components
+    if d is None or d >= p or chosen.shape[0] < 4:
+        logger.info(
+            "ReliefE: embedding skipped, neighbours are looked for among the columns themselves "
+            "(%d rows, %d representatives, %d columns, latent dimension %s).",
+            n, chosen.shape[0], p, "undefined" if d is None else d,
+        )  # fmt: skip
+        return Embedded(Z, None)
+    with phases("embedding"), blas.limit(limits=1):
+        return _fit_transform(_umap(d, knn, int(umap_seed)), Z, B, fitted_on, chosen, knn)
 
 
 def _as_embedded(Z, sparsify_above, seed):
@@ -309,7 +311,7 @@ def label_set_codes(T):
     return np.fromiter((number[each] for each in sets), dtype=np.int64, count=T.shape[0])
 
 
-def embed_targets(T, codes, hyperbolic, n_representatives, random_state, phases):
+def embed_targets(T, codes, hyperbolic, n_representatives, n_jobs, random_state, phases):
     """Embed label sets: UMAP on the label matrix, its dimension by TwoNN on the label matrix.
 
     Parameters
@@ -322,6 +324,8 @@ def embed_targets(T, codes, hyperbolic, n_representatives, random_state, phases)
         Whether to embed on a hyperboloid instead of in Euclidean space.
     n_representatives : int
         ν, number of rows the embedding is fitted on.
+    n_jobs : int or None
+        Number of threads for the exact neighbours; nothing depends on it.
     random_state : RandomState instance
         Source of randomness.
     phases : reliefe.engine.Phases
@@ -340,7 +344,7 @@ def embed_targets(T, codes, hyperbolic, n_representatives, random_state, phases)
         seed = int(random_state.randint(np.iinfo(np.int32).max))
         B = T.toarray() if T.nnz > _DENSE_ABOVE * n * q else T
         fitted_on = B if chosen.shape[0] == n else B[chosen]
-        knn = _ExactNeighbours(fitted_on)
+        knn = _ExactNeighbours(fitted_on, n_jobs)
         d = _dimension(fitted_on, knn.distances)
         if d is None or d >= q or chosen.shape[0] < 4:
             logger.info(
@@ -366,6 +370,8 @@ class _ExactNeighbours:
     ----------
     fitted_on : float64 ndarray or canonical csr_matrix of shape (ν, p)
         The representatives, at least 2.
+    n_jobs : int or None
+        Number of threads.
 
     Attributes
     ----------
@@ -379,10 +385,10 @@ class _ExactNeighbours:
 
     _angular_trees = False  # read by UMAP to decide how hard an approximate search should try
 
-    def __init__(self, fitted_on):
+    def __init__(self, fitted_on, n_jobs=None):
         n = fitted_on.shape[0]
         self.n_neighbors = min(_UMAP_NEIGHBORS, n - 1)
-        self._search = NearestRows(fitted_on)
+        self._search = NearestRows(fitted_on, n_jobs)
         self.ids, self.distances = self._search.among_themselves(max(1, min(_UMAP_NEIGHBORS - 1, n - 1)))
         self.pending = None
 

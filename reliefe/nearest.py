@@ -9,7 +9,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from reliefe._threads import Team, pieces
+
 _BLOCK_BYTES = 64 * 2**20
+_STEPS = 1e10  # multiplications of a product, a fraction of a second
+_PIECE_ROWS = 64
 
 
 class NearestRows:
@@ -19,10 +23,14 @@ class NearestRows:
     ----------
     rows : float64 ndarray (C order) or canonical csr_matrix of shape (n, p)
         The rows searched in.
+    n_jobs : int or None
+        Number of threads that settle candidates. What is found depends on no number of threads, that of the matrix
+        products included.
     """
 
-    def __init__(self, rows):
+    def __init__(self, rows, n_jobs=None):
         self.rows = rows
+        self._n_jobs = n_jobs
         self._transposed = rows.T.tocsr() if sparse.issparse(rows) else rows.T
         self._squares = _squared_norms(rows)
 
@@ -72,7 +80,8 @@ class NearestRows:
         # Norms and products are sums of p terms, each of them no larger in all than the largest squared norm.
         largest = max(query_squares.max(initial=0.0), self._squares.max(initial=0.0))
         slack = 4.0 * (p + 4.0) * np.finfo(np.float64).eps * largest
-        step = int(np.clip(_BLOCK_BYTES // (8 * n), 1, max(1, m)))
+        width = self.rows.nnz / n if sparse.issparse(self.rows) else p
+        step = int(np.clip(min(_BLOCK_BYTES // (8 * n), _STEPS / (n * max(1.0, width))), 1, max(1, m)))
         for start in range(0, m, step):
             stop = min(m, start + step)
             product = queries[start:stop] @ self._transposed
@@ -82,13 +91,18 @@ class NearestRows:
             rough += query_squares[start:stop, np.newaxis]
             if themselves:
                 rough[np.arange(stop - start), np.arange(start, stop)] = np.inf
-            found = (0, stop - start, ids[start:stop], squares[start:stop])
             if sparse.issparse(queries):
-                both = (*_arrays(queries), start, *_arrays(self.rows))
-                kernels.nearest_sparse(rough, slack, *both, *found)
+                kernel, both = kernels.nearest_sparse, (*_arrays(queries), start, *_arrays(self.rows))
             else:
-                kernels.nearest_dense(rough, slack, queries, start, self.rows, *found)
+                kernel, both = kernels.nearest_dense, (queries, start, self.rows)
+            found = (ids[start:stop], squares[start:stop])
+            with Team(self._n_jobs) as team:
+                team.each(_on(kernel, rough, slack, both, found), pieces(stop - start, _PIECE_ROWS))
         return ids, np.sqrt(squares)
+
+
+def _on(kernel, rough, slack, both, found):
+    return lambda lo, hi: kernel(rough, slack, *both, lo, hi, *found)
 
 
 def _arrays(X):

@@ -111,6 +111,7 @@ feature_names_in_, target_n_components_, timings_
             n_components=self.n_components,
             n_representatives=self.n_representatives,
             sparsify_above=self.sparsify_above,
+            n_jobs=self.n_jobs,
             random_state=random_state,
             phases=phases,
         )

@@ -201,6 +201,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
             codes,
             self.target_distance == "hyperbolic",
             self._n_target_representatives(),
+            self.n_jobs,
             random_state,
             phases,
         )
