@@ -7,6 +7,7 @@ then in the local data folder.
 
 from __future__ import annotations
 
+import csv as csv_module
 import io
 import warnings
 from collections.abc import Sequence
@@ -22,13 +23,16 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from experiments.datasets import arff as arff_files
 from experiments.datasets import matlab as matlab_files
 from experiments.datasets.files import Content, read_file
-from experiments.datasets.frames import Column, FrameReader
+from experiments.datasets.frames import Column, FrameReader, listed
 from experiments.datasets.raw import RawData, as_text, numbered_names
 from experiments.errors import ConfigError, DatasetError
 from experiments.places import Places
 
 #: What stands for a missing value beside an empty cell and what pandas knows (NA, NaN, null, …).
 _MISSING = ("?",)
+
+#: Words, and what else is typed, for what separates cells; a shell or YAML may keep a tab itself from getting here.
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}
 
 
 def csv(
@@ -37,9 +41,10 @@ def csv(
     *,
     places: Places | Sequence[Path],
     delimiter: str | None = None,
+    decimal: str = ".",
     header: bool = True,
-    leave_out: Sequence[Column] = (),
-    nominal: Sequence[Column] = (),
+    leave_out: Column | Sequence[Column] = (),
+    nominal: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a delimited text file with a header line, plain or packed (gzip, bzip2, xz).
 
@@ -52,12 +57,15 @@ def csv(
     places : Places, or sequence of Path
         Where to look beside the current directory.
     delimiter : str, optional
-        What separates the cells; by default a tab in files that end in ``.tsv`` or ``.tab``, else a comma.
+        What separates the cells: one character, or the words tab, semicolon, comma; by default a tab in files that
+        end in ``.tsv`` or ``.tab``, else a comma.
+    decimal : str
+        The decimal point of numbers, ``"."`` or ``","``.
     header : bool
         Whether the first line holds the column names; without it they are ``x1``, ``x2``, …
-    leave_out : sequence of str or int
+    leave_out : str, int, or sequence of them
         Columns that are no features, such as names of rows.
-    nominal : sequence of str or int
+    nominal : str, int, or sequence of them
         Columns whose values are names though they look like numbers, or only some of them do. Columns of text are
         nominal anyway.
 
@@ -69,24 +77,28 @@ def csv(
     Raises
     ------
     DatasetError
-        File missing or damaged, no such column, a text cell among numbers (with line and column), a row without a
-        class, labels other than 0 and 1.
+        File missing or damaged, no such column or two of that name, a text cell among numbers or a number with
+        another decimal point (with line and column), a row without a class, labels other than 0 and 1.
     ConfigError
-        When path or target is not given.
+        When path or target is not given, the target is a list of none or one, or delimiter or decimal is another.
     """
     _needed("csv", path=path, target=target)
+    _check_target("csv", target)
+    if decimal not in (".", ","):
+        raise ConfigError(f"dataset.decimal={decimal!r} is neither '.' nor ','")
     file = _read(path, places)
-    if delimiter is None:
-        name = path.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
-        delimiter = "\t" if name.endswith((".tsv", ".tab")) else ","
+    delimiter = _delimiter(delimiter, path)
+    text = file.text.rstrip("\r\n")
+    hint = _delimiter_hint(text, delimiter)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "error", pd.errors.ParserWarning
             )  # lines longer than the header are cut else
             frame = pd.read_csv(
-                io.StringIO(file.text.rstrip("\r\n")),
+                io.StringIO(text),
                 sep=delimiter,
+                decimal=decimal,
                 header=0 if header else None,
                 na_values=list(_MISSING),
                 low_memory=False,
@@ -98,15 +110,21 @@ def csv(
         reason = str(error).strip().splitlines()[0]
         if isinstance(error, pd.errors.ParserWarning):
             reason = "lines have more cells than the first one has names"
-        raise DatasetError(f"{file.name} is no even table: {reason}") from error
+        raise DatasetError(f"{file.name} is no even table: {reason}{hint}") from error
     frame.columns = (
         [str(each).strip() for each in frame.columns] if header else numbered_names(frame.shape[1])
     )
     first_line = 2 if header else 1
-    hint = ""
-    if frame.shape[1] == 1:
+    if frame.shape[1] == 1 and not hint:
         hint = f"; the whole line is one column, so is {delimiter!r} what separates the cells (dataset.delimiter)?"
-    table = FrameReader(frame, file.name, lambda row: f"line {first_line + row}", hint)
+    table = FrameReader(
+        frame,
+        file.name,
+        lambda row: f"line {first_line + row}",
+        hint,
+        decimal=decimal,
+        header=_header(text, delimiter, frame) if header else None,
+    )
     return table.raw(target, leave_out, nominal)
 
 
@@ -115,8 +133,8 @@ def parquet(
     target: Column | Sequence[Column] | None = None,
     *,
     places: Places | Sequence[Path],
-    leave_out: Sequence[Column] = (),
-    nominal: Sequence[Column] = (),
+    leave_out: Column | Sequence[Column] = (),
+    nominal: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a Parquet file.
 
@@ -136,6 +154,7 @@ def parquet(
         As :func:`csv`; for what is no Parquet file.
     """
     _needed("parquet", path=path, target=target)
+    _check_target("parquet", target)
     file = _read(path, places)
     try:
         frame = pd.read_parquet(io.BytesIO(file.data))
@@ -151,7 +170,7 @@ def arff(
     target: Column | Sequence[str] | None = None,
     *,
     places: Places | Sequence[Path],
-    leave_out: Sequence[str] = (),
+    leave_out: str | Sequence[str] = (),
 ) -> RawData:
     """Read an ARFF file, dense or sparse, plain or packed.
 
@@ -162,7 +181,7 @@ def arff(
     target : str, int, or sequence of str
         The class attribute by name or place; several names, or the path of an XML label list of Mulan
         (``labels.xml``), are labels.
-    leave_out : sequence of str
+    leave_out : str or sequence of str
         Attributes that are no features.
 
     Returns
@@ -175,6 +194,8 @@ def arff(
         As :func:`experiments.datasets.arff.arff`.
     """
     _needed("arff", path=path, target=target)
+    _check_target("arff", target)
+    leave_out = listed(leave_out)
     places = _with_here(places)
     if isinstance(target, str) and target.endswith(".xml"):
         if leave_out:
@@ -285,6 +306,55 @@ def _needed(dataset: str, **given) -> None:
             f"dataset={dataset} does not say {' and '.join(f'dataset.{key}' for key in lacking)}\n"
             f"needed: dataset={dataset} {example}"
         )
+
+
+def _check_target(dataset: str, target: Column | Sequence[Column]) -> None:
+    """Refuse a list that names no label, or one: a single label is a class."""
+    if isinstance(target, str | int) or len(target) > 1:
+        return
+    if not target:
+        raise ConfigError(
+            f"dataset={dataset}: dataset.target=[] names no target; give a column: dataset.target=NAME"
+        )
+    raise ConfigError(
+        f"dataset={dataset}: dataset.target=[{target[0]}] is a list of one; a single label is a class: "
+        f"dataset.target={target[0]}"
+    )
+
+
+def _delimiter(typed: str | None, path: str) -> str:
+    if typed is None:
+        name = path.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
+        return "\t" if name.endswith((".tsv", ".tab")) else ","
+    found = _DELIMITERS.get(typed.lower(), typed) if isinstance(typed, str) else ""
+    if len(found) != 1 or found in '\r\n"':
+        raise ConfigError(
+            f"dataset.delimiter={typed!r}: it must be one character that separates cells, such as ';', or one of "
+            f"the words {', '.join(each for each in _DELIMITERS if each.isalpha())}"
+        )
+    return found
+
+
+def _delimiter_hint(text: str, delimiter: str) -> str:
+    """Say what the first line holds besides the delimiter that may separate the cells."""
+    first = text.partition("\n")[0]
+    for word in ("semicolon", "tab"):
+        mark = _DELIMITERS[word]
+        if mark in first and delimiter != mark:
+            return (
+                f"; its first line has a {word} in it, so is {delimiter!r} what separates the cells "
+                f"(dataset.delimiter={word})?"
+            )
+    return ""
+
+
+def _header(text: str, delimiter: str, frame: pd.DataFrame) -> list[str] | None:
+    """Return the names as they stand in the file; pandas calls the second ``a`` of a line ``a.1``."""
+    first = csv_module.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    names = [each.strip() for each in next(first, [])]
+    if len(names) != frame.shape[1]:
+        return None
+    return [name or str(made) for name, made in zip(names, frame.columns, strict=True)]
 
 
 def _with_here(places: Places | Sequence[Path]) -> Places:
