@@ -178,7 +178,7 @@ def test_a_column_whose_name_is_a_number_goes_before_the_place(here):
 def test_text_becomes_columns_and_missing_cells_are_asked_about(here):
     (here / "t.csv").write_text("size,colour,grade,y\n1,red,a,yes\n2,blue,b,no\n?,red,c,no\n4,red,a, yes\n")
     typed_here = ["dataset=csv", "dataset.path=t.csv", "dataset.target=y"]
-    with pytest.raises(DatasetError, match=r"row 2, column 'size' is missing.*dataset\.missing"):
+    with pytest.raises(DatasetError, match=r"t\.csv, line 4, column 'size' is missing.*dataset\.missing"):
         loaded(*typed_here)
     data = loaded(*typed_here, "dataset.missing=drop_rows")
     assert (
@@ -257,7 +257,7 @@ def test_libsvm_rows_without_a_label(here):
             [],
             r"'name'.*leave_out=\[name\]",
         ),
-        ("a,y\n1,0\ninf,1\n", [], r"row 1, column 'a' is infinite"),
+        ("a,y\n1,0\ninf,1\n", [], r"t\.csv, line 3, column 'a' is infinite; 1 value is infinite: put"),
     ],
 )
 def test_a_bad_table_is_named_with_its_place(here, text, more, words):

@@ -132,12 +132,22 @@ class FrameReader:
                 values[new] = texts
         names = [self._names[place] for place in kept]
         if single:
-            return RawData(X, self._classes(wanted[0]), names, nominal=values or None)
+            return RawData(X, self._classes(wanted[0]), names, nominal=values or None, place_of=self._in_file)
         labels = (
             np.column_stack([self._label(place) for place in wanted]) if wanted else np.empty((len(X), 0))
         )
         label_names = [self._names[place] for place in wanted]
-        return RawData(X, sparse.csr_matrix(labels), names, label_names=label_names, nominal=values or None)
+        return RawData(
+            X,
+            sparse.csr_matrix(labels),
+            names,
+            label_names=label_names,
+            nominal=values or None,
+            place_of=self._in_file,
+        )
+
+    def _in_file(self, row: int) -> str:
+        return f"{self._file}, {self._place_of(row)}"
 
     def _tell_of_doubles(self, kept: Sequence[int]) -> None:
         doubles = {

@@ -17,14 +17,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
-from sklearn.preprocessing import MultiLabelBinarizer
 
 from experiments.datasets import arff as arff_files
 from experiments.datasets import matlab as matlab_files
 from experiments.datasets.files import Content, read_file
 from experiments.datasets.frames import Column, FrameReader, listed
 from experiments.datasets.raw import RawData, as_text, numbered_names
+from experiments.datasets.svmlight import svmlight
 from experiments.errors import ConfigError, DatasetError
 from experiments.places import Places
 
@@ -222,26 +221,12 @@ def libsvm(path: str | None = None, *, places: Places | Sequence[Path]) -> RawDa
     Raises
     ------
     DatasetError
-        File missing or damaged, a line that cannot be read (with its number).
+        File missing or damaged, a line that cannot be read or an index that is too large (with the line's number).
     ConfigError
         When path is not given.
     """
     _needed("libsvm", path=path)
-    file = _read(path, places)
-    starts = [line.split(None, 1)[0] for line in file.data.splitlines() if line.split(b"#")[0].strip()]
-    if not starts:
-        raise DatasetError(f"{file.name} has no rows")
-    several = any(b"," in start or b":" in start for start in starts)
-    try:
-        X, labels = load_svmlight_file(io.BytesIO(file.data), multilabel=several)
-    except ValueError as error:
-        raise DatasetError(f"{file.name}, {_bad_line(file, several)}: {error}") from error
-    names = numbered_names(X.shape[1])
-    if not several:
-        return RawData(X, labels, names)
-    binarizer = MultiLabelBinarizer(sparse_output=True)
-    T = binarizer.fit_transform(labels)
-    return RawData(X, T, names, label_names=[as_text(each) for each in binarizer.classes_])
+    return svmlight(_read(path, places))
 
 
 def mat(
@@ -258,7 +243,8 @@ def mat(
     path, places
         As for :func:`csv`.
     target : str or sequence of str
-        The variable with the n classes, or with the labels as n × L or L × n; several variables are a label each.
+        The variable with the n classes (numbers, rows of characters, or a cell array of texts), or with the labels
+        as n × L or L × n; several variables are a label each.
         A label is 0 or 1, or −1 or 1.
     features : str
         The variable with the n × p table, dense or sparse.
@@ -281,7 +267,9 @@ def mat(
         if raw.labels.ndim == 1:
             return raw
         n_rows, labels = raw.X.shape[0], sparse.csc_matrix(raw.labels)
-        labels = labels.T if labels.shape[0] != n_rows and labels.shape[1] == n_rows else labels
+        turned = labels.shape[0] != n_rows and labels.shape[1] == n_rows
+        labels = labels.T if turned else labels
+        _check_mat_labels(labels, path, [target] * labels.shape[1], "column" if turned else "row")
         names = [f"y{number}" for number in range(1, labels.shape[1] + 1)]
     else:
         parts = [matlab_files.matlab(path, features, each, places=places) for each in target]
@@ -291,11 +279,28 @@ def mat(
                 raise DatasetError(f"{path}: variable {name!r} is no single column")
             if len(part.labels) != raw.X.shape[0]:
                 raise DatasetError(f"{path}: {len(part.labels)} labels in {name!r} for {raw.X.shape[0]} rows")
+            if part.labels.dtype.kind not in "biuf":
+                raise DatasetError(f"{path}: variable {name!r} holds text; a label is 0 or 1, or −1 or 1")
         labels = sparse.csc_matrix(np.column_stack([part.labels for part in parts]))
+        _check_mat_labels(labels, path, names, "row")
     labels = sparse.csr_matrix(labels, dtype=np.float64)
     labels.data[labels.data == -1] = 0
     labels.eliminate_zeros()
     return RawData(raw.X, labels, raw.feature_names, label_names=names)
+
+
+def _check_mat_labels(labels: sparse.spmatrix, path: str, variables: Sequence[str], along: str) -> None:
+    stored = labels.tocoo()
+    wrong = np.flatnonzero(~np.isin(stored.data, (-1, 0, 1)))
+    if wrong.size:
+        first = min(wrong, key=lambda place: (stored.row[place], stored.col[place]))
+        column = int(stored.col[first])
+        of_several = len(set(variables)) < len(variables)
+        label = f" ({'row' if along == 'column' else 'column'} {column + 1})" if of_several else ""
+        raise DatasetError(
+            f"{path}: variable {variables[column]!r}, {along} {stored.row[first] + 1}{label}, counted from 1: "
+            f"a label is {as_text(stored.data[first])}, neither 0 nor 1 nor −1"
+        )
 
 
 def _needed(dataset: str, **given) -> None:
@@ -366,14 +371,3 @@ def _with_here(places: Places | Sequence[Path]) -> Places:
 
 def _read(path: str, places: Places | Sequence[Path]) -> Content:
     return read_file(path, _with_here(places))
-
-
-def _bad_line(file: Content, several: bool) -> str:
-    """Find the first line that cannot be read by itself; the reader does not tell."""
-    for number, line in enumerate(file.data.splitlines(), start=1):
-        try:
-            load_svmlight_file(io.BytesIO(line), multilabel=several, n_features=None)
-        except ValueError as error:
-            if "n_features" not in str(error):
-                return f"line {number}"
-    return "somewhere"
