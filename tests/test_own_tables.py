@@ -168,3 +168,32 @@ def test_lists_in_a_parquet_column_are_no_names():
     pd.DataFrame({"a": [np.arange(2), np.arange(3)], "y": [0, 1]}).to_parquet("t.parquet")
     with pytest.raises(DatasetError, match=r"row 0: column 'a' holds lists.*dataset\.leave_out=\[a\]"):
         loaded("dataset=parquet", "dataset.path=t.parquet", "dataset.target=y")
+
+
+# --- files, and columns that are made
+
+
+def test_two_columns_of_one_made_name():
+    with pytest.raises(DatasetError, match=r"two columns would be called 'colour=red'.*dataset\.leave_out"):
+        csv("colour,colour=red,y\nred,5,0\nblue,6,1\ngreen,7,1\n")
+
+
+def test_a_folder_is_no_file(here):
+    (here / "data").mkdir()
+    with pytest.raises(DatasetError, match="data is a folder; give the file in it"):
+        loaded("dataset=csv", "dataset.path=data", "dataset.target=y")
+
+
+def test_text_that_is_not_utf_8_has_a_remedy(here):
+    (here / "t.csv").write_bytes("a,y\ncafé,0\n".encode("latin-1"))
+    with pytest.raises(DatasetError, match=r"t\.csv, line 2: not UTF-8.*; save it as UTF-8"):
+        loaded("dataset=csv", "dataset.path=t.csv", "dataset.target=y")
+
+
+def test_a_data_set_need_not_state_its_size(here):
+    (here / "conf" / "dataset").mkdir(parents=True)
+    (here / "t.csv").write_text("a,y\n1,0\n2,1\n")
+    (here / "conf" / "dataset" / "mine.yaml").write_text(
+        "name: mine\ntask: auto\nsource:\n  _target_: experiments.datasets.own.csv\n  path: t.csv\n  target: y\n"
+    )
+    assert loaded("dataset=mine", "--config-dir", "conf").X.shape == (2, 1)

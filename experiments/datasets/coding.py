@@ -191,14 +191,14 @@ def _one_hot(X: Matrix, names: list[str], nominal: dict[int, Sequence[str]]) -> 
 
 def _check_made_names(names: Sequence[str], raw: RawData) -> None:
     given = {str(each) for each in raw.feature_names}
+    if len(given) < len(raw.feature_names) or len(set(names)) == len(names):
+        return
     met: set[str] = set()
-    for name in names if raw.nominal else ():
-        if name in met and (name in given or len(given) == len(raw.feature_names)):
-            raise DatasetError(
-                f"two columns would be called {name!r}: one of that name, and one made of a value of a nominal "
-                "column; rename one, or leave one out (dataset.leave_out)"
-            )
-        met.add(name)
+    twice = next(name for name in names if name in met or met.add(name))
+    raise DatasetError(
+        f"two columns would be called {twice!r}: one of that name, and one made of a value of a nominal column; "
+        "rename one, or leave one out (dataset.leave_out)"
+    )
 
 
 def _indicators(
