@@ -248,7 +248,11 @@ def test_libsvm_rows_without_a_label(here):
         ("a,y\n1,0,7\n2,1,7\n", [], r"no even table: lines have more cells"),
         ("", [], r"t\.csv is no even table"),
         ("a,y\n", [], r"the table is empty"),
-        ("a;y\n1;0\n", [], r"no column 'y' .*is ',' what separates the cells \(dataset\.delimiter=semicolon\)"),
+        (
+            "a;y\n1;0\n",
+            [],
+            r"no column 'y' .*is ',' what separates the cells \(dataset\.delimiter=semicolon\)",
+        ),
         ("a,yy\n1,0\n", [], r"no column 'y' \(dataset\.target\) among its 2; did you mean yy\?"),
         ("a,y\n1,0\n", ["dataset.leave_out=[b]"], r"no column 'b' \(dataset\.leave_out\)"),
         (",a,y\n0,5,0\n1,6,1\n2,5,1\n", [], r"column 0 has no name and counts the rows.*leave_out=\[0\]"),
