@@ -90,7 +90,7 @@ class DatasetConfig:
 
     name: str
     task: str  # "multiclass" or "multilabel"
-    expected: Shape  # classes: the number of labels of a multi-label one
+    expected: Shape = field(default_factory=Shape)  # classes: the number of labels of a multi-label one
     source: dict[str, Any] | None = None  # where it is read from ...
     sources: list[dict[str, Any]] = field(default_factory=list)  # ... or several, tried in order
     drop_constant: bool = False  # whether columns with one value only are left out

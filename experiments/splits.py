@@ -120,6 +120,11 @@ def check_classes(
         )
     small = [int(code) for code in present if sizes[code] < n_splits]
     names = [str(code if class_names is None else class_names[code]) for code in small]
+    if sizes.max() == 1 and kind == "class":
+        raise SplitError(
+            f"{dataset} cannot be split: each of its {len(present)} classes has one row, so the target looks like "
+            "numbers or names of rows, not classes; choose another target column"
+        )
     if len(small) == len(present):
         raise SplitError(
             f"{dataset} cannot be split into {n_splits} folds: its largest {kind} has {sizes.max()} rows; "

@@ -227,9 +227,18 @@ def test_a_list_that_is_html_is_no_list():
         ("-2,", "two,", "line 13: Invalid numerical value"),
         ("'dark green',4", "purple,4", "line 13: Data value purple not found"),
         ("'dark green',4", "'dark green,4", "line 13"),
-        ("c INTEGER", "c DATE", "line 5: Bad @ATTRIBUTE type"),
+        (
+            "c INTEGER",
+            "c DATE",
+            "line 5: attributes of this type are not read: @attribute c DATE; those read are",
+        ),
         ("@attribute c INTEGER", "@attribute class INTEGER", "line 7: Bad @ATTRIBUTE name class"),
-        ("@data", "@dada", "no ARFF, or one without an @data line"),
+        (
+            "c INTEGER",
+            "c real [0,1]",
+            "line 5: attributes of this type are not read: @attribute c real [0,1];",
+        ),
+        ("@data", "@dada", "no @data line found: is it ARFF, and whole?"),
     ],
 )
 def test_bad_dense_file(old, new, says):
@@ -247,6 +256,7 @@ def test_bad_dense_file(old, new, says):
         ("{2 0}", "{2 7}", "line 10: Data value 7 not found"),
         ("1 2.5", "1 much", "line 9: Invalid numerical value"),
         ("{2 0}", "{2 0", "line 10"),
+        ("{2 0}", "{2 0,1 3,2 1}", "line 10: index 2 stands twice in the row"),
     ],
 )
 def test_bad_sparse_file(old, new, says):
@@ -264,7 +274,9 @@ def test_names_that_are_not_utf8_are_told_by_line():
 
 @pytest.mark.parametrize("text", ["", "<!DOCTYPE html>\n<html>no data here</html>\n"])
 def test_what_is_no_arff(text):
-    with pytest.raises(DatasetError, match=r"small\.arff, line \d+: no ARFF"):
+    with pytest.raises(
+        DatasetError, match=r"small\.arff: no @RELATION, @ATTRIBUTE or @DATA line found: is it ARFF\?"
+    ):
         table(text)
 
 
@@ -279,7 +291,7 @@ def test_what_cannot_be_found(tmp_path):
     with pytest.raises(DatasetError, match="label 'colour' has other values than 0 and 1"):
         load(block(task="multilabel", labels=["colour", "It's"]), tmp_path)
     write(tmp_path, small__arff=DENSE.replace("?", "red"))
-    with pytest.raises(DatasetError, match="a label is neither 0 nor 1"):
+    with pytest.raises(DatasetError, match="label 'c' is 3, neither 0 nor 1"):
         load(block(task="multilabel", labels=["c", "It's"]), tmp_path)
     with pytest.raises(ConfigError, match=r"either target .* or labels"):
         load(block(), tmp_path)
@@ -290,6 +302,36 @@ def test_text_is_no_feature(tmp_path):
     with pytest.raises(DatasetError, match="attribute 'c' is text"):
         load(block(target="class"), tmp_path)
     assert load(block(target="class", leave_out=["c"]), tmp_path).X.shape == (3, 3)
+
+
+def test_text_is_a_class(tmp_path):
+    text = DENSE.replace("class {no,yes}", "class STRING").replace("0,?,5", "0,red,5")
+    write(tmp_path, small__arff=text)
+    data = load(block(target="class"), tmp_path)
+    assert data.class_names == ("no", "yes") and data.y.tolist() == [1, 0, 1]
+    write(
+        tmp_path, a__arff=text, b__arff=text.replace("4,1,no", "4,1,'per haps'").replace("3,0,yes", "3,0,no")
+    )
+    parts = load(block(None, target="class", files=[{"path": "a.arff"}, {"path": "b.arff"}]), tmp_path)
+    assert parts.class_names == ("no", "per haps", "yes") and parts.y.tolist() == [2, 0, 2, 0, 1, 2]
+    write(tmp_path, small__arff=text.replace("4,1,no", "4,1,?"))
+    with pytest.raises(DatasetError, match=r"1 rows have no class \('class'\)"):
+        load(block(target="class"), tmp_path)
+    write(tmp_path, small__arff=SPARSE.replace("kind {x,y,z}", "kind STRING"))
+    with pytest.raises(DatasetError, match="class 'kind' is text in a sparse file; declare it"):
+        load(block(target="kind"), tmp_path)
+
+
+def test_a_line_is_named_once():
+    for old, new in (("-2,", "two,"), ("'dark green',4", "purple,4"), ("-2,'dark green'", "-2,dark green")):
+        with pytest.raises(DatasetError) as caught:
+            table(DENSE.replace(old, new, 1))
+        assert str(caught.value).count("line") == 1, str(caught.value)
+
+
+def test_an_index_within_quotes_is_no_index():
+    text = SPARSE.replace("{x,y,z}", "{x,'a, 3 b'}").replace(",4 z}", ",4 'a, 3 b'}")
+    assert table(text).table.toarray()[2].tolist() == [0, 0, 0, 1, 1]
 
 
 def test_no_rows(tmp_path):

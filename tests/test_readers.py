@@ -55,7 +55,7 @@ def test_matlab_parts_and_signed_labels(parts, tmp_path):
 def test_minus_one_is_no_label_unless_the_file_says_so(parts, tmp_path):
     _, _, stated = parts
     del stated["source"]["absent"]
-    with pytest.raises(DatasetError, match="a label is neither 0 nor 1"):
+    with pytest.raises(DatasetError, match=r"row \d+ .*: label 'y\d' is -1, neither 0 nor 1"):
         load(stated, tmp_path)
 
 

@@ -219,3 +219,10 @@ def test_labels_that_cannot_be_split_are_an_error_that_says_why(T, words):
 def test_more_folds_than_rows_with_labels_are_refused_by_the_folds_as_well():
     with pytest.raises(SplitError, match="n_splits=8 greater than"):
         folds(labels(6, 2), n_splits=8, repeat=0, seed=0)
+
+
+def test_a_class_per_row_is_told_as_no_class():
+    with pytest.raises(
+        SplitError, match="each of its 9 classes has one row, so the target looks like numbers"
+    ):
+        check_classes(np.arange(9), n_splits=3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import array
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -43,15 +43,18 @@ class Arff:
         Per attribute the list of its values if it is nominal, ``None`` if it is a number, ``"text"`` if it is text.
     table : ndarray of float64, shape (n, number of attributes), or csr_matrix
         Numbers; for a nominal attribute the place of the value in the list (an implicit zero is the first value).
-        NaN: missing. A text attribute is NaN throughout.
+        For a text attribute the place in ``texts``; in a sparse file NaN throughout. NaN: missing.
     file : str
         For messages.
+    texts : mapping of int to list of str
+        Per text attribute of a dense file its distinct texts.
     """
 
     names: list[str]
     values: list[list[str] | str | None]
     table: np.ndarray | sparse.csr_matrix
     file: str
+    texts: Mapping[int, list[str]] = field(default_factory=dict)
 
 
 def arff(
@@ -166,13 +169,18 @@ def parse(content: bytes, name: str) -> Arff:
         For what is no ARFF, with the line.
     """
     lines = _Lines(Content(name, content, "").text)
+    if not lines.has_keywords:
+        raise DatasetError(f"{name}: no @RELATION, @ATTRIBUTE or @DATA line found: is it ARFF?")
     decoder = liac.ArffDecoder()
+    texts: dict[int, list[str]] = {}
     try:
         header = decoder.decode(lines, encode_nominal=True, return_type=lines.kind)
         attributes = header["attributes"]
         is_text = np.array([kind == "STRING" for _, kind in attributes], dtype=bool)
-        read = _sparse_rows if lines.kind == liac.LOD_GEN else _dense_rows
-        table = read(header["data"], is_text)
+        if lines.kind == liac.LOD_GEN:
+            table = _sparse_rows(header["data"], is_text, lines)
+        else:
+            table, texts = _dense_rows(header["data"], is_text)
     except liac.ArffException as error:
         raise DatasetError(f"{name}, line {lines.number}: {_reason(error, lines)}") from error
     except (ValueError, TypeError, StopIteration, OverflowError) as error:
@@ -181,7 +189,7 @@ def parse(content: bytes, name: str) -> Arff:
         [str(each) for each in kind] if isinstance(kind, list) else ("text" if kind == "STRING" else None)
         for _, kind in attributes
     ]
-    return Arff([_unescaped(attribute) for attribute, _ in attributes], values, table, name)
+    return Arff([_unescaped(attribute) for attribute, _ in attributes], values, table, name, texts)
 
 
 def stacked(tables: Sequence[Arff]) -> Arff:
@@ -200,8 +208,21 @@ def stacked(tables: Sequence[Arff]) -> Arff:
         return first
     matrices = [each.table for each in tables]
     is_sparse = any(sparse.issparse(each) for each in matrices)
+    texts = {} if is_sparse else {index: _joined(tables, matrices, index) for index in first.texts}
     table = sparse.vstack(matrices, format="csr") if is_sparse else np.vstack(matrices)
-    return Arff(first.names, first.values, table, first.file)
+    return Arff(first.names, first.values, table, first.file, texts)
+
+
+def _joined(tables: Sequence[Arff], matrices: list, index: int) -> list[str]:
+    """Give the parts one list of texts, and their columns the places in it."""
+    joined: dict[str, int] = {}
+    for part, (table, matrix) in enumerate(zip(tables, list(matrices), strict=True)):
+        found = table.texts.get(index, [])
+        places = np.array([joined.setdefault(text, len(joined)) for text in found], dtype=np.float64)
+        there = ~np.isnan(matrix[:, index])
+        matrices[part] = matrix.copy()
+        matrices[part][there, index] = places[matrix[there, index].astype(np.int64)]
+    return list(joined)
 
 
 def raw_data(
@@ -242,7 +263,8 @@ def raw_data(
     for index in kept:
         if table.values[index] == "text":
             raise DatasetError(
-                f"{table.file}: attribute {table.names[index]!r} is text, no number (leave_out leaves it out)"
+                f"{table.file}: attribute {table.names[index]!r} is text, no number; leave it out: "
+                f"dataset.leave_out=[{table.names[index]}]"
             )
     columns = table.table.tocsc() if sparse.issparse(table.table) else table.table
     X = columns[:, kept]
@@ -306,6 +328,10 @@ class _Lines:
         self.number = 0
         self.kind = liac.DENSE_GEN
         self.has_data = False
+        self.has_keywords = any(
+            line.lstrip()[:10].upper().startswith(("@RELATION", "@ATTRIBUTE", "@DATA"))
+            for line in self._lines
+        )
         for line in self._lines:
             line = line.strip()
             if self.has_data and line and not line.startswith("%"):
@@ -326,23 +352,29 @@ class _Lines:
         return self._lines[max(self.number, 1) - 1].strip()
 
 
-def _dense_rows(rows: Iterable[list], is_text: np.ndarray) -> np.ndarray:
+def _dense_rows(rows: Iterable[list], is_text: np.ndarray) -> tuple[np.ndarray, dict[int, list[str]]]:
     cells = array.array("d")
-    texts = np.flatnonzero(is_text)
+    places: dict[int, dict[str, int]] = {int(index): {} for index in np.flatnonzero(is_text)}
     n_rows = 0
     for row in rows:
-        for index in texts:
-            row[index] = None
+        for index, known in places.items():
+            if row[index] is not None:
+                row[index] = known.setdefault(str(row[index]), len(known))
         cells.extend([np.nan if cell is None else cell for cell in row])
         n_rows += 1
+    texts = {index: list(known) for index, known in places.items()}
     if not n_rows:
-        return np.empty((0, len(is_text)))
-    return np.frombuffer(cells, dtype=np.float64).reshape(n_rows, len(is_text))
+        return np.empty((0, len(is_text))), texts
+    return np.frombuffer(cells, dtype=np.float64).reshape(n_rows, len(is_text)), texts
 
 
-def _sparse_rows(rows: Iterable[dict], is_text: np.ndarray) -> sparse.csr_matrix:
+def _sparse_rows(rows: Iterable[dict], is_text: np.ndarray, lines: _Lines) -> sparse.csr_matrix:
     data, indices, ends = array.array("d"), array.array("l"), [0]
     for row in rows:
+        # A row is a dict, which keeps the last of several values; a quoted comma or a last one may make the count
+        # of commas larger, so the indices are looked at only then.
+        if lines.current.count(",") >= max(len(row), 1):
+            _check_indices(lines.current)
         for index in sorted(row):
             if is_text[index]:
                 row[index] = None
@@ -356,6 +388,16 @@ def _sparse_rows(rows: Iterable[dict], is_text: np.ndarray) -> sparse.csr_matrix
     return table
 
 
+def _check_indices(line: str) -> None:
+    bare = re.sub(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", "text", line)
+    seen = set()
+    for cell in bare.strip("{} ").split(","):
+        index = cell.split(None, 1)[0] if cell.strip() else ""
+        if index and index in seen:
+            raise ValueError(f"index {index} stands twice in the row; a sparse row has each index once")
+        seen.add(index)
+
+
 def _unescaped(name: str) -> str:
     # liac-arff leaves the backslash of 'MacGillivray\\'s Warbler' in the name, and some label lists have it too.
     return re.sub(r"\\(['\"\\])", r"\1", name)
@@ -366,10 +408,19 @@ def _reason(error: liac.ArffException, lines: _Lines) -> str:
     shown = line if len(line) <= _SHOWN else line[:_SHOWN] + " …"
     if isinstance(error, liac.BadDataFormat):
         return f"the row does not fit the attributes: {shown}"
+    if isinstance(error, liac.BadAttributeType):
+        return (
+            f"attributes of this type are not read: {shown}; those read are numeric, real, integer (the word "
+            "alone), string and {a,b,…}; declare it as string and leave it out (dataset.leave_out)"
+        )
     if not lines.has_data:
-        return "no ARFF, or one without an @data line"
+        return "no @data line found: is it ARFF, and whole?"
+    if isinstance(error, liac.BadAttributeName):
+        error.line = lines.number
+        return f"{re.sub(r' at line [0-9]+', '', str(error))[:200]} ({shown})"
     error.line = lines.number
-    return f"{str(error)[:200]} ({shown})"
+    told = re.sub(r",? (?:at|in) line -?[0-9]+(?=[.:]?)", "", str(error))
+    return f"{told[:200]} ({shown})"
 
 
 def _place(name: str, place: Mapping[str, int], file: str, what: str, listed_in: str | None) -> int:
@@ -394,7 +445,11 @@ def _target_place(target: str | int, place: Mapping[str, int], table: Arff) -> i
 def _classes(table: Arff, index: int) -> np.ndarray:
     values, name = table.values[index], table.names[index]
     if values == "text":
-        raise DatasetError(f"{table.file}: the class {name!r} is text; it must be nominal or a number")
+        if index not in table.texts:
+            raise DatasetError(
+                f"{table.file}: the class {name!r} is text in a sparse file; declare it with its values, {{a,b,…}}"
+            )
+        values = table.texts[index]
     codes = table.table[:, [index]]
     codes = codes.toarray().ravel() if sparse.issparse(codes) else codes.ravel()
     if np.isnan(codes).any():
@@ -412,7 +467,7 @@ def _check_label_list(table: Arff, names: Sequence[str], listed_in: str, n_label
         if table.names[index] not in listed:
             raise DatasetError(
                 f"{listed_in} does not list {table.names[index]!r}, which stands between labels in {table.file}; "
-                "if it is a feature, name the labels in the YAML file (reader arff, labels)"
+                "if it is a feature, name the labels themselves: dataset=arff dataset.target=[l1,l2,…]"
             )
     if n_labels is not None and len(names) != n_labels:
         beside = (places[0] - 1, places[-1] + 1)

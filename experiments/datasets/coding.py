@@ -6,7 +6,7 @@ more values a 0/1 column per value. Columns stay sparse where they were.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -67,22 +67,28 @@ def coded(
     if labels.shape[:1] != X.shape[:1]:
         found = labels.shape[0] if labels.ndim else 0
         raise DatasetError(f"{found} labels for {X.shape[0]} rows")
+    rows = np.arange(X.shape[0])
     if missing == "drop_rows":
-        kept = np.flatnonzero(~_rows_with_missing(X))
-        if not kept.size:
+        rows = np.flatnonzero(~_rows_with_missing(X))
+        if not rows.size:
             raise DatasetError("every row has a missing value")
-        X, labels = X[kept], (labels.tocsr() if sparse.issparse(labels) else labels)[kept]
+        X, labels = X[rows], (labels.tocsr() if sparse.issparse(labels) else labels)[rows]
     elif missing == "most_frequent":
-        X = _filled(X)
-    _check_finite(X, names)
+        X = _filled(X, names)
+
+    def place_of(row: int) -> str:
+        return raw.place_of(int(rows[row])) if raw.place_of else f"row {rows[row]}"
+
+    _check_finite(X, names, place_of)
     X, names = _one_hot(X, names, raw.nominal or {})
+    _check_made_names(names, raw)
     if drop_constant:
         kept = np.flatnonzero(~_constant_columns(X))
         if not kept.size:
             raise DatasetError("all columns are constant")
         X, names = X[:, kept], [names[index] for index in kept]
     if task == "multilabel":
-        y, class_names = _label_matrix(labels, raw.label_names)
+        y, class_names = _label_matrix(labels, raw.label_names, place_of)
     else:
         y, class_names = _class_codes(labels, raw)
     return _stored(X), y, tuple(names), class_names
@@ -110,7 +116,7 @@ def _rows_with_missing(X: Matrix) -> np.ndarray:
     return found
 
 
-def _filled(X: Matrix) -> Matrix:
+def _filled(X: Matrix, names: Sequence[str]) -> Matrix:
     missing = np.isnan(X.data if sparse.issparse(X) else X)
     if not missing.any():
         return X
@@ -120,7 +126,7 @@ def _filled(X: Matrix) -> Matrix:
         values = X[:, [column]].toarray().ravel() if sparse.issparse(X) else X[:, column]
         known, counts = np.unique(values[~np.isnan(values)], return_counts=True)
         if not known.size:
-            raise DatasetError(f"column {column + 1} holds missing values only")
+            raise DatasetError(f"column {names[column]!r} holds missing values only")
         fill = known[np.argmax(counts)]
         if sparse.issparse(X):
             X.data[missing & (X.indices == column)] = fill
@@ -131,20 +137,35 @@ def _filled(X: Matrix) -> Matrix:
     return X
 
 
-def _check_finite(X: Matrix, names: Sequence[str]) -> None:
+def _check_finite(X: Matrix, names: Sequence[str], place_of: Callable[[int], str]) -> None:
     bad = ~np.isfinite(X.data if sparse.issparse(X) else X)
     if not bad.any():
         return
     if sparse.issparse(X):
         place = int(np.flatnonzero(bad)[0])
         row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, X.indices[place]
-        kind, n_missing = X.data[place], int(np.isnan(X.data).sum())
+        values = X.data
+        value = values[place]
     else:
         row, column = (int(each[0]) for each in np.nonzero(bad))
-        kind, n_missing = X[row, column], int(np.isnan(X).sum())
-    what = "is missing (NaN)" if np.isnan(kind) else "is infinite"
-    hint = f"; {n_missing} values are missing, and dataset.missing says what to do" if n_missing else ""
-    raise DatasetError(f"row {row}, column {names[column]!r} {what}{hint}")
+        values = X
+        value = values[row, column]
+    where = f"{place_of(row)}, column {names[column]!r}"
+    if np.isnan(value):
+        n_missing = int(np.isnan(values).sum())
+        raise DatasetError(
+            f"{where} is missing (NaN); {_counted(n_missing)} missing, and dataset.missing says what to do: "
+            "most_frequent fills in the column's most frequent value, drop_rows leaves out the row, "
+            "error (the default) is this error"
+        )
+    raise DatasetError(
+        f"{where} is infinite; {_counted(int(np.isinf(values).sum()))} infinite: put a finite number in its place, "
+        "or mark it as missing and say what to do by dataset.missing"
+    )
+
+
+def _counted(number: int) -> str:
+    return "1 value is" if number == 1 else f"{number} values are"
 
 
 def _one_hot(X: Matrix, names: list[str], nominal: dict[int, Sequence[str]]) -> tuple[Matrix, list[str]]:
@@ -166,6 +187,18 @@ def _one_hot(X: Matrix, names: list[str], nominal: dict[int, Sequence[str]]) -> 
     if sparse.issparse(X):
         return sparse.hstack(parts, format="csr", dtype=np.float64), out
     return np.hstack(parts), out
+
+
+def _check_made_names(names: Sequence[str], raw: RawData) -> None:
+    given = {str(each) for each in raw.feature_names}
+    if len(given) < len(raw.feature_names) or len(set(names)) == len(names):
+        return
+    met: set[str] = set()
+    twice = next(name for name in names if name in met or met.add(name))
+    raise DatasetError(
+        f"two columns would be called {twice!r}: one of that name, and one made of a value of a nominal column; "
+        "rename one, or leave one out (dataset.leave_out)"
+    )
 
 
 def _indicators(
@@ -219,7 +252,9 @@ def _class_codes(labels: np.ndarray, raw: RawData) -> tuple[np.ndarray, tuple[st
     return codes.astype(np.int64), tuple(readable.get(text, text) for text in texts)
 
 
-def _label_matrix(labels, names: Sequence[str] | None) -> tuple[sparse.csr_matrix, tuple[str, ...]]:
+def _label_matrix(
+    labels, names: Sequence[str] | None, place_of: Callable[[int], str]
+) -> tuple[sparse.csr_matrix, tuple[str, ...]]:
     if labels.ndim != 2:
         raise DatasetError("one class per row, but the task is multilabel: a column of 0 and 1 per label")
     if names is None:
@@ -228,12 +263,27 @@ def _label_matrix(labels, names: Sequence[str] | None) -> tuple[sparse.csr_matri
         raise DatasetError(f"{len(names)} label names for {labels.shape[1]} label columns")
     if labels.shape[1] == 1:
         raise DatasetError("a single label is a class: the task is multiclass")
-    stored = labels.data if sparse.issparse(labels) else labels
-    if stored.dtype.kind not in "biuf" or not np.isin(stored, (0, 1)).all():
-        raise DatasetError("a label is neither 0 nor 1")
+    _check_labels(labels, names, place_of)
     T = sparse.csr_matrix(labels, dtype=np.int8, copy=True)
     if T.nnz and not T.has_canonical_format:
         T = sparse.csr_matrix(sparse.csr_matrix(labels, dtype=np.int64) != 0, dtype=np.int8)
     T.eliminate_zeros()
     T.sort_indices()
     return T, tuple(str(each) for each in names)
+
+
+def _check_labels(labels, names: Sequence[str], place_of: Callable[[int], str]) -> None:
+    stored = sparse.coo_array(labels) if sparse.issparse(labels) else labels
+    values = stored.data if sparse.issparse(labels) else labels
+    if values.dtype.kind not in "biuf":
+        raise DatasetError(f"labels are neither 0 nor 1 but of the type {values.dtype}")
+    wrong = ~np.isin(values, (0, 1))
+    if not wrong.any():
+        return
+    if sparse.issparse(labels):
+        first = min(np.flatnonzero(wrong), key=lambda place: (stored.row[place], stored.col[place]))
+        row, column, value = int(stored.row[first]), int(stored.col[first]), values[first]
+    else:
+        row, column = (int(each[0]) for each in np.nonzero(wrong))
+        value = values[row, column]
+    raise DatasetError(f"{place_of(row)}: label {str(names[column])!r} is {as_text(value)}, neither 0 nor 1")

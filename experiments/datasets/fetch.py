@@ -13,7 +13,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -238,6 +238,11 @@ class _Entry:
             self._clear()
             yield
         finally:
+            # A folder with a part of a file in it stays: the next try goes on from there. The lock file stays too:
+            # one that is removed while another process waits for it lets two of them in.
+            with suppress(OSError):
+                self._clear()
+                self.arriving.rmdir()
             lock.release()
 
     def _clear(self) -> None:

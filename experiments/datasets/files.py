@@ -95,6 +95,9 @@ def find(path: str, places: Places | Sequence[Path]) -> Path:
     for candidate in candidates:
         if candidate.is_file():
             return candidate
+    for candidate in candidates:
+        if path and candidate.is_dir():
+            raise DatasetError(f"{candidate} is a folder; give the file in it that holds the data")
     looked_at = ", ".join(str(each) for each in candidates)
     raise MissingFileError(
         f"file {path} not found; looked at {looked_at}\n"
@@ -234,7 +237,9 @@ def decoded(content: bytes, name: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise DatasetError(f"{name}, line {line}: not UTF-8 text ({error.reason})") from error
+        raise DatasetError(
+            f"{name}, line {line}: not UTF-8 text ({error.reason}); save it as UTF-8"
+        ) from error
 
 
 def _obtained(

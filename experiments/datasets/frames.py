@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,6 +12,8 @@ from scipy import sparse
 
 from experiments.datasets.raw import RawData, as_text
 from experiments.errors import DatasetError, near_names
+
+logger = logging.getLogger(__name__)
 
 Column = str | int
 
@@ -20,6 +24,28 @@ _NAMES_FROM = 20
 _NAMELESS = "Unnamed: "
 
 _LABEL_TEXTS = {"0": 0, "1": 1, "false": 0, "true": 1}
+
+#: How many names a warning lists before it says "…".
+_SHOWN = 10
+
+_HEXADECIMAL = re.compile(r"[+-]?0x[0-9a-f]+", re.IGNORECASE)
+
+
+def listed(columns: Column | Sequence[Column] | None) -> list[Column]:
+    """Make a list of what may be one name or place, several, or none.
+
+    Parameters
+    ----------
+    columns : str, int, sequence of them, or None
+        As typed: ``dataset.leave_out=id`` or ``dataset.leave_out=[id,day]``.
+
+    Returns
+    -------
+    list of str or int
+    """
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str | int) else list(columns)
 
 
 class FrameReader:
@@ -35,16 +61,33 @@ class FrameReader:
         Row number (0-based) → where the row stands in the file, for messages.
     hint : str
         What a message adds when a column is not there.
+    decimal : str, optional
+        The decimal point of numbers in text, ``"."`` or ``","``, where the user can choose it.
+    header : sequence of str, optional
+        Names as they stand in the file, where those of the frame were made different from one another.
     """
 
     def __init__(
-        self, frame: pd.DataFrame, file: str, place_of: Callable[[int], str], hint: str = ""
+        self,
+        frame: pd.DataFrame,
+        file: str,
+        place_of: Callable[[int], str],
+        hint: str = "",
+        *,
+        decimal: str | None = None,
+        header: Sequence[str] | None = None,
     ) -> None:
         self._frame = frame
         self._names = [str(each) for each in frame.columns]
         self._file = file
         self._place_of = place_of
         self._hint = hint
+        self._decimal = decimal
+        header = list(self._names if header is None else header)
+        self._twice = {
+            name for name, count in pd.Series(header, dtype=object).value_counts().items() if count > 1
+        }
+        self._header = header
 
     def raw(
         self,
@@ -70,32 +113,58 @@ class FrameReader:
         Raises
         ------
         DatasetError
-            No such column; text among numbers, dates, names of rows; a row without a class; a label other than 0
-            and 1.
+            No such column, or two of that name; text among numbers, numbers with a comma or in hexadecimal, dates,
+            lists, names of rows; two features of one name; a row without a class; a label other than 0 and 1.
         """
         single = isinstance(target, str) or not isinstance(target, Sequence)
         wanted = [self._place(each, "target") for each in ([target] if single else target)]
         if len(set(wanted)) < len(wanted):
             raise DatasetError(f"{self._file}: a column is named twice in dataset.target")
-        named = {self._place(each, "nominal") for each in nominal}
-        gone = {*wanted, *(self._place(each, "leave_out") for each in leave_out)}
+        named = {self._place(each, "nominal") for each in listed(nominal)}
+        gone = {*wanted, *(self._place(each, "leave_out") for each in listed(leave_out))}
         kept = [place for place in range(len(self._names)) if place not in gone]
+        self._tell_of_doubles(kept)
         X = np.empty((len(self._frame), len(kept)))
         values = {}
         for new, place in enumerate(kept):
-            X[:, new], listed = self._feature(place, place in named)
-            if listed is not None:
-                values[new] = listed
+            X[:, new], texts = self._feature(place, place in named)
+            if texts is not None:
+                values[new] = texts
         names = [self._names[place] for place in kept]
         if single:
-            return RawData(X, self._classes(wanted[0]), names, nominal=values or None)
+            return RawData(X, self._classes(wanted[0]), names, nominal=values or None, place_of=self._in_file)
         labels = (
             np.column_stack([self._label(place) for place in wanted]) if wanted else np.empty((len(X), 0))
         )
         label_names = [self._names[place] for place in wanted]
-        return RawData(X, sparse.csr_matrix(labels), names, label_names=label_names, nominal=values or None)
+        return RawData(
+            X,
+            sparse.csr_matrix(labels),
+            names,
+            label_names=label_names,
+            nominal=values or None,
+            place_of=self._in_file,
+        )
+
+    def _in_file(self, row: int) -> str:
+        return f"{self._file}, {self._place_of(row)}"
+
+    def _tell_of_doubles(self, kept: Sequence[int]) -> None:
+        doubles = {
+            self._names[place]: self._header[place] for place in kept if self._header[place] in self._twice
+        }
+        if doubles:
+            known = ", ".join(list(doubles)[:_SHOWN]) + (", …" if len(doubles) > _SHOWN else "")
+            logger.warning("%s: several columns have the same name; known as %s", self._file, known)
 
     def _place(self, column: Column, key: str) -> int:
+        if str(column) in self._twice:
+            places = [place for place, name in enumerate(self._header) if name == str(column)]
+            shown = ", ".join(str(place) for place in places[:_SHOWN])
+            raise DatasetError(
+                f"{self._file}: {len(places)} columns are called {column!r} (dataset.{key}): {shown}, from 0; "
+                "give the place of the one that is meant in place of the name"
+            )
         if str(column) in self._names:
             return self._names.index(str(column))
         n_columns = len(self._names)
@@ -127,11 +196,13 @@ class FrameReader:
                 f"leave it out: dataset.leave_out=[{name}]"
             )
         there = column.notna().to_numpy()
+        self._check_lists(column, there, name)
         if not as_names:
-            numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+            numbers = self._numbers(column)
             is_number = ~np.isnan(numbers)
             if is_number[there].all():
                 return numbers, None
+            self._check_odd_numbers(column, there & ~is_number, name)
             if is_number.any():
                 row = int(np.flatnonzero(there & ~is_number)[0])
                 raise DatasetError(
@@ -148,6 +219,49 @@ class FrameReader:
         coded = np.full(len(column), np.nan)
         coded[there] = codes
         return coded, [str(each) for each in distinct]
+
+    def _check_lists(self, column: pd.Series, there: np.ndarray, name: str) -> None:
+        for row in np.flatnonzero(there):
+            if pd.api.types.is_list_like(column.iloc[row]):
+                raise DatasetError(
+                    f"{self._file}, {self._place_of(int(row))}: column {name!r} holds lists or records, neither "
+                    f"numbers nor text; make a column of each part, or leave it out: dataset.leave_out=[{name}]"
+                )
+
+    def _numbers(self, column: pd.Series) -> np.ndarray:
+        if self._decimal == ",":
+            # A point is no decimal point then, and what has one is not read as if it were.
+            texts = column.astype(object).map(
+                lambda each: (
+                    (np.nan if "." in each else each.replace(",", ".")) if isinstance(each, str) else each
+                )
+            )
+            return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        return pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def _check_odd_numbers(self, column: pd.Series, which: np.ndarray, name: str) -> None:
+        """Refuse numbers that are written in another way: as names they would become a column for each value."""
+        as_names = f"if its values are names, say dataset.nominal=[{name}]"
+        point = self._decimal or "."
+        other = "," if point == "." else "."
+        for row in np.flatnonzero(which):
+            text = str(column.iloc[row]).strip()
+            start = f"{self._file}, {self._place_of(int(row))}: column {name!r} holds {text!r}"
+            if _HEXADECIMAL.fullmatch(text):
+                raise DatasetError(
+                    f"{start}, a hexadecimal number; write it with decimal digits, or {as_names}"
+                )
+            if not _other_point(text, point, other):
+                continue
+            what = "comma" if other == "," else "point"
+            if self._decimal is None:
+                advice = "store it as a number"
+            else:
+                advice = (
+                    f"if that is the decimal {what}, say dataset.decimal='{other}'; "
+                    "if it parts thousands, take it out of the file"
+                )
+            raise DatasetError(f"{start}, a number with a {what}: {advice}; {as_names}")
 
     def _classes(self, place: int) -> np.ndarray:
         column, name = self._frame.iloc[:, place], self._names[place]
@@ -171,3 +285,14 @@ class FrameReader:
                     "neither 0 nor 1"
                 )
         return np.array([_LABEL_TEXTS[text] for text in texts], dtype=np.int8)
+
+
+def _other_point(text: str, point: str, other: str) -> bool:
+    """Whether a text is a number whose decimal point, or what parts its thousands, is ``other``."""
+    point, other = re.escape(point), re.escape(other)
+    whole = rf"\d*{other}\d+"
+    grouped = rf"\d{{1,3}}(?:{other}\d{{3}})+{point}\d*"
+    grouped_by_point = rf"\d{{1,3}}(?:{point}\d{{3}})+{other}\d*"
+    several = rf"\d{{1,3}}(?:{other}\d{{3}})+"
+    pattern = rf"[+-]?(?:{whole}|{grouped}|{grouped_by_point}|{several})(?:[eE][+-]?\d+)?"
+    return re.fullmatch(pattern, text) is not None

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.io import loadmat
 
 from experiments.datasets.files import Content, read_file
-from experiments.datasets.raw import RawData, numbered_names
+from experiments.datasets.raw import RawData, as_text, numbered_names
 from experiments.errors import DatasetError, near_names
 from experiments.places import Places
 
@@ -42,8 +42,9 @@ def matlab(
     path, places, sha256, download
         As for :func:`experiments.datasets.files.read_file`.
     features, target : str or sequence of str
-        Names of the variables with the n × p matrix (dense or sparse) and with the n classes, or with the labels as
-        a matrix of more than one column. Several variables are parts that follow one another, row by row.
+        Names of the variables with the n × p matrix (dense or sparse) and with the n classes (numbers, rows of
+        characters, or a cell array of texts), or with the labels as a matrix of more than one column. Several
+        variables are parts that follow one another, row by row.
     feature_names : sequence of str, optional
         Names for the columns; numbered ones if not given.
     class_names : mapping, optional
@@ -67,7 +68,8 @@ def matlab(
     Raises
     ------
     DatasetError
-        File missing, damaged, no MATLAB file or one of version 7.3, or without these variables.
+        File missing, damaged, no MATLAB file or one of version 7.3, or without these variables; a target that is
+        neither numbers nor text, or that has no class in a row.
     """
     file = read_file(path, places, sha256, download)
     variables = _variables(file)
@@ -86,7 +88,23 @@ def matlab(
         X, labels = (X.tocsr() if sparse.issparse(X) else X)[:first_rows], labels[:first_rows]
     if make_sparse:
         X = sparse.csr_matrix(X)
-    return RawData(X, labels, feature_names or numbered_names(X.shape[1]), class_names, label_names)
+    lengths = [int(_variable(variables, name, file.name).shape[0]) for name in _listed(features)]
+
+    def place_of(row: int) -> str:
+        return _place(file.name, _listed(features), lengths, row)
+
+    return RawData(
+        X, labels, feature_names or numbered_names(X.shape[1]), class_names, label_names, place_of=place_of
+    )
+
+
+def _place(file: str, names: Sequence[str], lengths: Sequence[int], row: int) -> str:
+    """Say in which variable, and where in it, a row of the stacked parts lies; MATLAB counts from 1."""
+    part = 0
+    while row >= lengths[part]:
+        row -= lengths[part]
+        part += 1
+    return f"{file}, variable {names[part]!r}, row {row + 1} (counted from 1)"
 
 
 def _variables(file: Content) -> dict[str, Any]:
@@ -127,10 +145,43 @@ def _target(
 ) -> np.ndarray | sparse.csc_matrix:
     labels = _variable(variables, name, file)
     if not sparse.issparse(labels):
-        labels = np.asarray(labels)
+        labels = _plain(np.asarray(labels), name, file)
     if labels.ndim == 2 and min(labels.shape) > 1:
         return labels.T if transposed else labels
     return (labels.toarray() if sparse.issparse(labels) else labels).reshape(-1, 1)
+
+
+def _plain(labels: np.ndarray, name: str, file: str) -> np.ndarray:
+    """Take texts and numbers out of a cell array, and the blanks that fill up rows of characters off texts."""
+    if labels.dtype.kind == "U":
+        return np.char.strip(labels)
+    if labels.dtype.kind in "biuf":
+        return labels
+    if labels.dtype.kind != "O":  # structures and the classes of MATLAB
+        raise DatasetError(
+            f"{file}: variable {name!r} is neither numbers nor text (structures, tables, string and categorical "
+            f"arrays are not read); save numbers or cellstr({name}) in its place"
+        )
+    if labels.ndim != 2 or min(labels.shape) > 1:
+        shape = " × ".join(str(each) for each in labels.shape)
+        raise DatasetError(
+            f"{file}: variable {name!r} is a cell array of {shape}; classes are a single column"
+        )
+    cells = []
+    for row, cell in enumerate(labels.ravel(), start=1):
+        cell = np.asarray(cell)
+        text = str(cell.item()).strip() if cell.dtype.kind == "U" and cell.size == 1 else ""
+        if cell.dtype.kind in "biuf" and cell.size == 1:
+            text = as_text(cell.item())
+        elif not text:
+            what = (
+                "is empty, so the row has no class"
+                if not cell.size or cell.dtype.kind == "U"
+                else (f"holds neither a text nor a number ({cell.dtype}, {' × '.join(map(str, cell.shape))})")
+            )
+            raise DatasetError(f"{file}: cell {row} of variable {name!r} (counted from 1) {what}")
+        cells.append(text)
+    return np.array(cells)
 
 
 def _stacked(parts: list, file: str, names: str | Sequence[str]) -> np.ndarray | sparse.csr_matrix:

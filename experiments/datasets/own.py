@@ -7,6 +7,7 @@ then in the local data folder.
 
 from __future__ import annotations
 
+import csv as csv_module
 import io
 import warnings
 from collections.abc import Sequence
@@ -16,19 +17,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
-from sklearn.preprocessing import MultiLabelBinarizer
 
 from experiments.datasets import arff as arff_files
 from experiments.datasets import matlab as matlab_files
 from experiments.datasets.files import Content, read_file
-from experiments.datasets.frames import Column, FrameReader
+from experiments.datasets.frames import Column, FrameReader, listed
 from experiments.datasets.raw import RawData, as_text, numbered_names
+from experiments.datasets.svmlight import svmlight
 from experiments.errors import ConfigError, DatasetError
 from experiments.places import Places
 
 #: What stands for a missing value beside an empty cell and what pandas knows (NA, NaN, null, …).
 _MISSING = ("?",)
+
+#: Words, and what else is typed, for what separates cells; a shell or YAML may keep a tab itself from getting here.
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}
 
 
 def csv(
@@ -37,9 +40,10 @@ def csv(
     *,
     places: Places | Sequence[Path],
     delimiter: str | None = None,
+    decimal: str = ".",
     header: bool = True,
-    leave_out: Sequence[Column] = (),
-    nominal: Sequence[Column] = (),
+    leave_out: Column | Sequence[Column] = (),
+    nominal: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a delimited text file with a header line, plain or packed (gzip, bzip2, xz).
 
@@ -52,12 +56,15 @@ def csv(
     places : Places, or sequence of Path
         Where to look beside the current directory.
     delimiter : str, optional
-        What separates the cells; by default a tab in files that end in ``.tsv`` or ``.tab``, else a comma.
+        What separates the cells: one character, or the words tab, semicolon, comma; by default a tab in files that
+        end in ``.tsv`` or ``.tab``, else a comma.
+    decimal : str
+        The decimal point of numbers, ``"."`` or ``","``.
     header : bool
         Whether the first line holds the column names; without it they are ``x1``, ``x2``, …
-    leave_out : sequence of str or int
+    leave_out : str, int, or sequence of them
         Columns that are no features, such as names of rows.
-    nominal : sequence of str or int
+    nominal : str, int, or sequence of them
         Columns whose values are names though they look like numbers, or only some of them do. Columns of text are
         nominal anyway.
 
@@ -69,24 +76,28 @@ def csv(
     Raises
     ------
     DatasetError
-        File missing or damaged, no such column, a text cell among numbers (with line and column), a row without a
-        class, labels other than 0 and 1.
+        File missing or damaged, no such column or two of that name, a text cell among numbers or a number with
+        another decimal point (with line and column), a row without a class, labels other than 0 and 1.
     ConfigError
-        When path or target is not given.
+        When path or target is not given, the target is a list of none or one, or delimiter or decimal is another.
     """
     _needed("csv", path=path, target=target)
+    _check_target("csv", target)
+    if decimal not in (".", ","):
+        raise ConfigError(f"dataset.decimal={decimal!r} is neither '.' nor ','")
     file = _read(path, places)
-    if delimiter is None:
-        name = path.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
-        delimiter = "\t" if name.endswith((".tsv", ".tab")) else ","
+    delimiter = _delimiter(delimiter, path)
+    text = file.text.rstrip("\r\n")
+    hint = _delimiter_hint(text, delimiter)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "error", pd.errors.ParserWarning
             )  # lines longer than the header are cut else
             frame = pd.read_csv(
-                io.StringIO(file.text.rstrip("\r\n")),
+                io.StringIO(text),
                 sep=delimiter,
+                decimal=decimal,
                 header=0 if header else None,
                 na_values=list(_MISSING),
                 low_memory=False,
@@ -98,15 +109,21 @@ def csv(
         reason = str(error).strip().splitlines()[0]
         if isinstance(error, pd.errors.ParserWarning):
             reason = "lines have more cells than the first one has names"
-        raise DatasetError(f"{file.name} is no even table: {reason}") from error
+        raise DatasetError(f"{file.name} is no even table: {reason}{hint}") from error
     frame.columns = (
         [str(each).strip() for each in frame.columns] if header else numbered_names(frame.shape[1])
     )
     first_line = 2 if header else 1
-    hint = ""
-    if frame.shape[1] == 1:
+    if frame.shape[1] == 1 and not hint:
         hint = f"; the whole line is one column, so is {delimiter!r} what separates the cells (dataset.delimiter)?"
-    table = FrameReader(frame, file.name, lambda row: f"line {first_line + row}", hint)
+    table = FrameReader(
+        frame,
+        file.name,
+        lambda row: f"line {first_line + row}",
+        hint,
+        decimal=decimal,
+        header=_header(text, delimiter, frame) if header else None,
+    )
     return table.raw(target, leave_out, nominal)
 
 
@@ -115,8 +132,8 @@ def parquet(
     target: Column | Sequence[Column] | None = None,
     *,
     places: Places | Sequence[Path],
-    leave_out: Sequence[Column] = (),
-    nominal: Sequence[Column] = (),
+    leave_out: Column | Sequence[Column] = (),
+    nominal: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a Parquet file.
 
@@ -136,6 +153,7 @@ def parquet(
         As :func:`csv`; for what is no Parquet file.
     """
     _needed("parquet", path=path, target=target)
+    _check_target("parquet", target)
     file = _read(path, places)
     try:
         frame = pd.read_parquet(io.BytesIO(file.data))
@@ -151,7 +169,7 @@ def arff(
     target: Column | Sequence[str] | None = None,
     *,
     places: Places | Sequence[Path],
-    leave_out: Sequence[str] = (),
+    leave_out: str | Sequence[str] = (),
 ) -> RawData:
     """Read an ARFF file, dense or sparse, plain or packed.
 
@@ -162,7 +180,7 @@ def arff(
     target : str, int, or sequence of str
         The class attribute by name or place; several names, or the path of an XML label list of Mulan
         (``labels.xml``), are labels.
-    leave_out : sequence of str
+    leave_out : str or sequence of str
         Attributes that are no features.
 
     Returns
@@ -175,6 +193,8 @@ def arff(
         As :func:`experiments.datasets.arff.arff`.
     """
     _needed("arff", path=path, target=target)
+    _check_target("arff", target)
+    leave_out = listed(leave_out)
     places = _with_here(places)
     if isinstance(target, str) and target.endswith(".xml"):
         if leave_out:
@@ -201,26 +221,12 @@ def libsvm(path: str | None = None, *, places: Places | Sequence[Path]) -> RawDa
     Raises
     ------
     DatasetError
-        File missing or damaged, a line that cannot be read (with its number).
+        File missing or damaged, a line that cannot be read or an index that is too large (with the line's number).
     ConfigError
         When path is not given.
     """
     _needed("libsvm", path=path)
-    file = _read(path, places)
-    starts = [line.split(None, 1)[0] for line in file.data.splitlines() if line.split(b"#")[0].strip()]
-    if not starts:
-        raise DatasetError(f"{file.name} has no rows")
-    several = any(b"," in start or b":" in start for start in starts)
-    try:
-        X, labels = load_svmlight_file(io.BytesIO(file.data), multilabel=several)
-    except ValueError as error:
-        raise DatasetError(f"{file.name}, {_bad_line(file, several)}: {error}") from error
-    names = numbered_names(X.shape[1])
-    if not several:
-        return RawData(X, labels, names)
-    binarizer = MultiLabelBinarizer(sparse_output=True)
-    T = binarizer.fit_transform(labels)
-    return RawData(X, T, names, label_names=[as_text(each) for each in binarizer.classes_])
+    return svmlight(_read(path, places))
 
 
 def mat(
@@ -237,7 +243,8 @@ def mat(
     path, places
         As for :func:`csv`.
     target : str or sequence of str
-        The variable with the n classes, or with the labels as n × L or L × n; several variables are a label each.
+        The variable with the n classes (numbers, rows of characters, or a cell array of texts), or with the labels
+        as n × L or L × n; several variables are a label each.
         A label is 0 or 1, or −1 or 1.
     features : str
         The variable with the n × p table, dense or sparse.
@@ -260,7 +267,9 @@ def mat(
         if raw.labels.ndim == 1:
             return raw
         n_rows, labels = raw.X.shape[0], sparse.csc_matrix(raw.labels)
-        labels = labels.T if labels.shape[0] != n_rows and labels.shape[1] == n_rows else labels
+        turned = labels.shape[0] != n_rows and labels.shape[1] == n_rows
+        labels = labels.T if turned else labels
+        _check_mat_labels(labels, path, [target] * labels.shape[1], "column" if turned else "row")
         names = [f"y{number}" for number in range(1, labels.shape[1] + 1)]
     else:
         parts = [matlab_files.matlab(path, features, each, places=places) for each in target]
@@ -270,11 +279,28 @@ def mat(
                 raise DatasetError(f"{path}: variable {name!r} is no single column")
             if len(part.labels) != raw.X.shape[0]:
                 raise DatasetError(f"{path}: {len(part.labels)} labels in {name!r} for {raw.X.shape[0]} rows")
+            if part.labels.dtype.kind not in "biuf":
+                raise DatasetError(f"{path}: variable {name!r} holds text; a label is 0 or 1, or −1 or 1")
         labels = sparse.csc_matrix(np.column_stack([part.labels for part in parts]))
+        _check_mat_labels(labels, path, names, "row")
     labels = sparse.csr_matrix(labels, dtype=np.float64)
     labels.data[labels.data == -1] = 0
     labels.eliminate_zeros()
     return RawData(raw.X, labels, raw.feature_names, label_names=names)
+
+
+def _check_mat_labels(labels: sparse.spmatrix, path: str, variables: Sequence[str], along: str) -> None:
+    stored = labels.tocoo()
+    wrong = np.flatnonzero(~np.isin(stored.data, (-1, 0, 1)))
+    if wrong.size:
+        first = min(wrong, key=lambda place: (stored.row[place], stored.col[place]))
+        column = int(stored.col[first])
+        of_several = len(set(variables)) < len(variables)
+        label = f" ({'row' if along == 'column' else 'column'} {column + 1})" if of_several else ""
+        raise DatasetError(
+            f"{path}: variable {variables[column]!r}, {along} {stored.row[first] + 1}{label}, counted from 1: "
+            f"a label is {as_text(stored.data[first])}, neither 0 nor 1 nor −1"
+        )
 
 
 def _needed(dataset: str, **given) -> None:
@@ -287,6 +313,55 @@ def _needed(dataset: str, **given) -> None:
         )
 
 
+def _check_target(dataset: str, target: Column | Sequence[Column]) -> None:
+    """Refuse a list that names no label, or one: a single label is a class."""
+    if isinstance(target, str | int) or len(target) > 1:
+        return
+    if not target:
+        raise ConfigError(
+            f"dataset={dataset}: dataset.target=[] names no target; give a column: dataset.target=NAME"
+        )
+    raise ConfigError(
+        f"dataset={dataset}: dataset.target=[{target[0]}] is a list of one; a single label is a class: "
+        f"dataset.target={target[0]}"
+    )
+
+
+def _delimiter(typed: str | None, path: str) -> str:
+    if typed is None:
+        name = path.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
+        return "\t" if name.endswith((".tsv", ".tab")) else ","
+    found = _DELIMITERS.get(typed.lower(), typed) if isinstance(typed, str) else ""
+    if len(found) != 1 or found in '\r\n"':
+        raise ConfigError(
+            f"dataset.delimiter={typed!r}: it must be one character that separates cells, such as ';', or one of "
+            f"the words {', '.join(each for each in _DELIMITERS if each.isalpha())}"
+        )
+    return found
+
+
+def _delimiter_hint(text: str, delimiter: str) -> str:
+    """Say what the first line holds besides the delimiter that may separate the cells."""
+    first = text.partition("\n")[0]
+    for word in ("semicolon", "tab"):
+        mark = _DELIMITERS[word]
+        if mark in first and delimiter != mark:
+            return (
+                f"; its first line has a {word} in it, so is {delimiter!r} what separates the cells "
+                f"(dataset.delimiter={word})?"
+            )
+    return ""
+
+
+def _header(text: str, delimiter: str, frame: pd.DataFrame) -> list[str] | None:
+    """Return the names as they stand in the file; pandas calls the second ``a`` of a line ``a.1``."""
+    first = csv_module.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    names = [each.strip() for each in next(first, [])]
+    if len(names) != frame.shape[1]:
+        return None
+    return [name or str(made) for name, made in zip(names, frame.columns, strict=True)]
+
+
 def _with_here(places: Places | Sequence[Path]) -> Places:
     """Look in the current directory first."""
     if isinstance(places, Places):
@@ -296,14 +371,3 @@ def _with_here(places: Places | Sequence[Path]) -> Places:
 
 def _read(path: str, places: Places | Sequence[Path]) -> Content:
     return read_file(path, _with_here(places))
-
-
-def _bad_line(file: Content, several: bool) -> str:
-    """Find the first line that cannot be read by itself; the reader does not tell."""
-    for number, line in enumerate(file.data.splitlines(), start=1):
-        try:
-            load_svmlight_file(io.BytesIO(line), multilabel=several, n_features=None)
-        except ValueError as error:
-            if "n_features" not in str(error):
-                return f"line {number}"
-    return "somewhere"

@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import uuid
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -131,6 +130,6 @@ def _read(copy: Path, key: str) -> RawData | None:
         return RawData(X, labels, there["names"].tolist(), rest["class_names"], label_names, nominal)
     except FileNotFoundError:
         return None
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        logger.warning("%s is damaged and made anew (%s)", copy, error)
+    except Exception as error:  # zipfile and numpy raise many kinds, depending on which byte is damaged
+        logger.warning("%s is damaged and made anew (%s: %s)", copy, type(error).__name__, error)
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,8 @@ class RawData:
         Names of the label columns; ``None`` for one class per row.
     nominal : mapping of int to sequence of str
         Columns of X that hold no numbers but places in the given list of values.
+    place_of : callable, optional
+        Row number (0-based) → where the row stands in its source, for messages; ``row 3`` and so on if not given.
     """
 
     X: np.ndarray | sparse.spmatrix | sparse.sparray
@@ -37,6 +39,7 @@ class RawData:
     class_names: Mapping[str, str] | None = None
     label_names: Sequence[str] | None = None
     nominal: Mapping[int, Sequence[str]] | None = None
+    place_of: Callable[[int], str] | None = None
 
 
 def numbered_names(n_features: int) -> list[str]:

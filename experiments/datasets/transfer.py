@@ -98,6 +98,8 @@ def transfer(url: str, part: Path, *, patience: Patience | None = None, length_n
             failed += 1
             unreached += not error.reached
             if failed >= patience.attempts or unreached >= patience.unreached_attempts:
+                if part.is_file() and not part.stat().st_size:
+                    discard(part)  # nothing to go on from
                 times = "once" if failed == 1 else f"{failed} times"
                 raise DownloadError(f"{url} cannot be downloaded: {error} (tried {times})") from error
             wait = min(max(patience.first_wait * 2 ** (failed - 1), error.wait), patience.longest_wait)
@@ -119,9 +121,10 @@ def room_for(folder: Path, what: str) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, DownloadError):
             raise
-        reason = "the disk is full" if error.errno in _NO_ROOM else (error.strerror or str(error))
+        full = error.errno in _NO_ROOM
+        reason = "the disk is full; make room, or" if full else f"{error.strerror or error};"
         raise DownloadError(
-            f"{what} cannot be written to {folder}: {reason}; make room, or name another folder: "
+            f"{what} cannot be written to {folder}: {reason} name another folder: "
             "paths.cache=FOLDER, or the environment variable RELIEFE_CACHE"
         ) from error
 
@@ -196,7 +199,10 @@ def _receive(response: Any, url: str, part: Path, done: int, length_needed: bool
                 received += len(chunk)
                 bar.update(len(chunk))
     except _Again as error:
-        raise _Again(f"the connection broke off after {received} bytes ({error})") from error
+        # An unfinished chunk is not kept, and yet its bytes came.
+        came = max(received, done + _came_in_all(error))
+        of = "" if total is None else f" of {total}"
+        raise _Again(f"the connection broke off after {came}{of} bytes ({error})") from error
     except DownloadError:
         discard(part)
         raise
@@ -273,6 +279,16 @@ def _was_reached(error: BaseException) -> bool:
         )
         seen = inner if isinstance(inner, BaseException) else seen.__cause__
     return False
+
+
+def _came_in_all(error: BaseException) -> int:
+    """Return how many bytes of an answer came before it broke off, as far as the error knows."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if type(seen).__name__ == "IncompleteRead" and isinstance(getattr(seen, "partial", None), int):
+            return seen.partial
+        seen = next((each for each in seen.args if isinstance(each, BaseException)), None) or seen.__cause__
+    return 0
 
 
 def _reason(error: BaseException) -> str:
