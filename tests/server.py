@@ -16,7 +16,7 @@ from experiments.datasets.transfer import Patience
 
 #: Gives up soon.
 HASTY = Patience(
-    attempts=3, unreached_attempts=2, first_wait=0.01, longest_wait=0.05, connect_timeout=5, read_timeout=0.5
+    attempts=3, unreached_attempts=2, first_wait=0.01, longest_wait=0.05, connect_timeout=5, read_timeout=2.0
 )
 
 #: What a wrong address, a captive network or a site in maintenance sends, with status 200.
