@@ -221,8 +221,8 @@ class FrameReader:
         return coded, [str(each) for each in distinct]
 
     def _check_lists(self, column: pd.Series, there: np.ndarray, name: str) -> None:
-        for row in np.flatnonzero(there):
-            if pd.api.types.is_list_like(column.iloc[row]):
+        for row, cell in zip(np.flatnonzero(there), column[there].to_numpy(dtype=object), strict=True):
+            if pd.api.types.is_list_like(cell):
                 raise DatasetError(
                     f"{self._file}, {self._place_of(int(row))}: column {name!r} holds lists or records, neither "
                     f"numbers nor text; make a column of each part, or leave it out: dataset.leave_out=[{name}]"
@@ -244,15 +244,17 @@ class FrameReader:
         as_names = f"if its values are names, say dataset.nominal=[{name}]"
         point = self._decimal or "."
         other = "," if point == "." else "."
-        for row in np.flatnonzero(which):
-            text = str(column.iloc[row]).strip()
+        written = _other_point(point, other)
+        for row, cell in zip(np.flatnonzero(which), column[which].to_numpy(dtype=object), strict=True):
+            text = str(cell).strip()
+            is_hexadecimal = _HEXADECIMAL.fullmatch(text)
+            if not (is_hexadecimal or written.fullmatch(text)):
+                continue
             start = f"{self._file}, {self._place_of(int(row))}: column {name!r} holds {text!r}"
-            if _HEXADECIMAL.fullmatch(text):
+            if is_hexadecimal:
                 raise DatasetError(
                     f"{start}, a hexadecimal number; write it with decimal digits, or {as_names}"
                 )
-            if not _other_point(text, point, other):
-                continue
             what = "comma" if other == "," else "point"
             if self._decimal is None:
                 advice = "store it as a number"
@@ -287,12 +289,11 @@ class FrameReader:
         return np.array([_LABEL_TEXTS[text] for text in texts], dtype=np.int8)
 
 
-def _other_point(text: str, point: str, other: str) -> bool:
-    """Whether a text is a number whose decimal point, or what parts its thousands, is ``other``."""
+def _other_point(point: str, other: str) -> re.Pattern[str]:
+    """Describe numbers whose decimal point, or what parts their thousands, is ``other``."""
     point, other = re.escape(point), re.escape(other)
     whole = rf"\d*{other}\d+"
     grouped = rf"\d{{1,3}}(?:{other}\d{{3}})+{point}\d*"
     grouped_by_point = rf"\d{{1,3}}(?:{point}\d{{3}})+{other}\d*"
     several = rf"\d{{1,3}}(?:{other}\d{{3}})+"
-    pattern = rf"[+-]?(?:{whole}|{grouped}|{grouped_by_point}|{several})(?:[eE][+-]?\d+)?"
-    return re.fullmatch(pattern, text) is not None
+    return re.compile(rf"[+-]?(?:{whole}|{grouped}|{grouped_by_point}|{several})(?:[eE][+-]?\d+)?")
