@@ -61,6 +61,12 @@ class Groups:
             k=0 if n_neighbors is None else int(min(n_neighbors, codes.shape[0])),
         )
 
+    def places(self):
+        """Return where each row stands in ``members``, (n,)."""
+        places = np.empty(self.members.shape[0], dtype=np.int64)
+        places[self.members] = np.arange(self.members.shape[0])
+        return places
+
 
 def _block_rows(bytes_per_row):
     return int(np.clip(_BLOCK_BYTES // bytes_per_row, 16, 4096))
@@ -105,7 +111,7 @@ class DenseColumns:
         self.groups = groups
         self._fixed = _FixedPoint(Z)
         self._columns = None
-        self._position = _places(groups.members)
+        self._position = groups.places()
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, _PIECE_ROWS))
         # Rounding of the two values of every difference, and of differences and sums.
         self._slack = p * 2.0**-23
@@ -174,7 +180,7 @@ class _Measured:
         self.groups = groups
         n = groups.members.shape[0]
         self._tolerance = self.dtype.type(tolerance)
-        self._position = _places(groups.members)
+        self._position = groups.places()
         self.block_rows = max(1, n)
         self._piece_rows = int(np.clip(min(_ROW_BYTES // (8 * n), _STEPS / work_per_row), 1, 64))
 
@@ -219,13 +225,6 @@ class _Measured:
 
 def _infinite(dtype):
     return np.int64(np.iinfo(np.int64).max) if dtype.kind == "i" else np.float64(np.inf)
-
-
-def _places(members):
-    """Where each row stands in ``members``."""
-    position = np.empty(members.shape[0], dtype=np.int64)
-    position[members] = np.arange(members.shape[0])
-    return position
 
 
 def _side_by_side(X, members, dtype, team):

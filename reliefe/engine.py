@@ -100,9 +100,7 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases):
     used = np.zeros((rows.shape[0], groups.class_ptr.shape[0] - 1), dtype=np.int64)
     weights = np.zeros(Z.shape[1], dtype=np.float64)
     # Group by group, so that the rows of a block are near one another in the searched array too.
-    place = np.empty(Z.shape[0], dtype=np.int64)
-    place[groups.members] = np.arange(Z.shape[0])
-    order = np.argsort(place[rows])
+    order = np.argsort(groups.places()[rows])
     sorted_rows = rows[order]
     # Searching counts half of a row's progress, updating the other half.
     with Team(n_jobs) as team, phases.bar(2 * rows.shape[0]):

@@ -45,9 +45,7 @@ def svmlight(file: Content) -> RawData:
     try:
         X, labels = load_svmlight_file(io.BytesIO(file.data), multilabel=several)
     except (ValueError, OverflowError) as error:
-        if isinstance(
-            error, OverflowError
-        ):  # what is too large for the reader's integers is an index as a rule
+        if isinstance(error, OverflowError):  # as a rule an index too large for the reader's integers
             _check_indices(file)
         raise DatasetError(f"{file.name}, {_bad_line(file, several)}: {error}") from error
     if X.shape[1] > MOST_COLUMNS:

@@ -12,9 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from reliefe.kernels import kernel
-
-_CACHE_BYTES = 2**19
-_LEAST_COLUMNS = 64
+from reliefe.kernels.weights import _columns_at_once
 
 
 @kernel()
@@ -51,7 +49,7 @@ def update_dense(Z, rows, neighbours, counts, targets, abs_mean, lo, hi, weights
     weights : float64 array of shape (p,)
         Changed in place.
     """
-    step = max(_LEAST_COLUMNS, _CACHE_BYTES // (8 * Z.shape[0]))
+    step = _columns_at_once(Z.shape[0])
     plain = np.empty(min(step, hi - lo), dtype=np.float64)
     weighted = np.empty(min(step, hi - lo), dtype=np.float64)
     for j0 in range(lo, hi, step):

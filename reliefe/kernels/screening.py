@@ -17,7 +17,7 @@ from reliefe.kernels.neighbours import (
     _rough_limit,
     _select,
 )
-from reliefe.kernels.sorting import sort, sort_pairs
+from reliefe.kernels.sorting import _insertion_sort, sort, sort_pairs
 
 #: Columns summed before the sum is added to what came before; decides how far rounding can go.
 COLUMNS_PER_TILE = 64
@@ -251,13 +251,7 @@ def _settle(
         margin *= 4.0
         everybody = True
         n_listed = keys.shape[0]
-    for s in range(1, k):  # insertion sort: k is small, and what was sure is in order already
-        value = out[s]
-        t = s - 1
-        while t >= 0 and out[t] > value:
-            out[t + 1] = out[t]
-            t -= 1
-        out[t + 1] = value
+    _insertion_sort(out, 0, k - 1)  # k is small, and what was sure is in order already
 
 
 @kernel()

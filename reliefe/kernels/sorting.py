@@ -11,6 +11,18 @@ _DEPTH = 64  # enough for 2³² entries, since the larger part waits
 
 
 @kernel()
+def _insertion_sort(values, low, high):
+    """Sort ``values[low]`` to ``values[high]``: quick where there are few, or they are nearly in order."""
+    for s in range(low + 1, high + 1):
+        value = values[s]
+        t = s - 1
+        while t >= low and value < values[t]:
+            values[t + 1] = values[t]
+            t -= 1
+        values[t + 1] = value
+
+
+@kernel()
 def sort(values, n):
     """Sort ``values[:n]``, ascending.
 
@@ -55,13 +67,7 @@ def sort(values, n):
                 highs[waiting] = high
                 high = j
             waiting += 1
-        for s in range(low + 1, high + 1):
-            value = values[s]
-            t = s - 1
-            while t >= low and value < values[t]:
-                values[t + 1] = values[t]
-                t -= 1
-            values[t + 1] = value
+        _insertion_sort(values, low, high)
 
 
 @kernel()

@@ -16,6 +16,12 @@ _LEAST_COLUMNS = 64
 
 
 @kernel()
+def _columns_at_once(n):
+    """So many columns that the values of all n rows in them stay in the second-level cache."""
+    return max(_LEAST_COLUMNS, _CACHE_BYTES // (8 * n))
+
+
+@kernel()
 def update_dense(Z, rows, neighbours, segment_ptr, counts, coefficients, abs_mean, lo, hi, weights):
     """Add a block's updates to ``weights[lo:hi]``.
 
@@ -37,8 +43,7 @@ def update_dense(Z, rows, neighbours, segment_ptr, counts, coefficients, abs_mea
         Changed in place.
     """
     n = Z.shape[0]
-    # So many columns that the values of all rows in them stay in the second-level cache.
-    step = max(_LEAST_COLUMNS, _CACHE_BYTES // (8 * n))
+    step = _columns_at_once(n)
     total = np.empty(min(step, hi - lo), dtype=np.float64)
     for j0 in range(lo, hi, step):
         j1 = min(hi, j0 + step)
