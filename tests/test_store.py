@@ -203,7 +203,7 @@ def test_the_good_file_of_another_cell_is_foreign_here(store):
 
 
 def test_rows_of_another_version_are_foreign(store, monkeypatch):
-    monkeypatch.setattr("experiments.store.ROWS_VERSION", 999)
+    monkeypatch.setattr("experiments.sealed.ROWS_VERSION", 999)
     store.write(KEY, rows())
     assert store.has(KEY)
     monkeypatch.undo()
