@@ -122,6 +122,8 @@ class ProtocolConfig:
     grid_points: int = 50
     learner: dict[str, Any] = field(default_factory=dict)  # for one class per row; features scaled
     multilabel_learner: dict[str, Any] = field(default_factory=dict)  # for labels; features as they are
+    # What is measured instead, on all rows at once (``experiments.studies``).
+    measure: dict[str, Any] | None = None
 
 
 @dataclass
@@ -137,4 +139,10 @@ class PathsConfig:
 class LauncherConfig:
     """How cells are spread over processes (``conf/launcher/*.yaml``)."""
 
-    n_workers: int | None = None
+    backend: str = "loky"  # "loky", "dask" or "slurm"
+    n_workers: int | None = None  # processes; null: one per core
+    n_threads: int | None = None  # threads one ranker may use; null: as many as the cores allow
+    time_limit_seconds: float | None = None  # of one fit of a ranker
+    memory_limit_mib: float | None = None  # of one fit of a ranker
+    scheduler: str | None = None  # dask: address of one that runs, such as tcp://host:8786
+    cluster: dict[str, Any] = field(default_factory=dict)  # settings of the dask cluster to be made
