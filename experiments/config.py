@@ -149,7 +149,7 @@ class _Composer:
 
     def run(self, overrides: Sequence[Override]) -> ResolvedConfig:
         for each in overrides:
-            if each.key.split(".")[0] not in self._top_level:
+            if each.key.split(".")[0] not in self._top_level or each.key.split(".")[0] in _SHORTHANDS:
                 raise self._wrong_key(each)
             if each.key in GROUPS and (
                 each.value is None or not isinstance(each.value, str) or not each.value

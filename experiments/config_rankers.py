@@ -124,12 +124,14 @@ class RankerNames:
                 f"{wanted[0].typed}: the ranker given by ranker._target_ takes it as ranker.{DISTANCE}=…"
             )
         for each in wanted:
+            if not isinstance(each.value, str):
+                raise _no_name(each, self.distances)
             if each.value not in self.distances:
-                raise wrong_name(DISTANCE, str(each.value), self.distances)
+                raise wrong_name(DISTANCE, each.value, self.distances)
         names = []
         for ranker in by_key.get("ranker") or [Override("ranker", self.default, self.default)]:
             if not isinstance(ranker.value, str):
-                raise wrong_name("ranker", str(ranker.value), self.files)
+                raise _no_name(ranker, self.files)
             base, distance = self.split(ranker.value)
             if distance is not None:
                 raise ConfigError(
@@ -152,6 +154,13 @@ class RankerNames:
         """Strip target distances off names, each base once."""
         names = dict.fromkeys(self.split(each.value)[0] for each in rankers)
         return [Override("ranker", name, name) for name in names]
+
+
+def _no_name(override: Override, valid: Mapping[str, Path]) -> ConfigError:
+    return ConfigError(
+        f"{override.typed}: {override.key} takes a name, or several with commas between them\n"
+        f"valid: {', '.join(valid)}"
+    )
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
