@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -15,6 +16,11 @@ from experiments.errors import BadInputError
 
 logger = logging.getLogger(__name__)
 
+#: How many data sets' folds a process remembers.
+_SETS_KEPT = 4
+
+_ENDLESS = 2**31 - 1
+
 #: How many class names a message lists before it says "and … more".
 _NAMES_SHOWN = 10
 
@@ -23,7 +29,9 @@ class SplitError(BadInputError):
     """The data set cannot be split as the protocol asks."""
 
 
-def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def folds(
+    y, *, n_splits: int, repeat: int, seed: int, known_as: Hashable = None
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the folds of one repeat of a stratified cross-validation.
 
     They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, or for labels
@@ -40,6 +48,10 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
         Which repeat, from 0.
     seed : int
         Seed of the study, 0 … 2³² − 1.
+    known_as : hashable, optional
+        Stands for ``y``, as a data set's checksum does: folds made before in this process under that name are not
+        made again. A repeat's folds can only be had after those of all repeats before, which takes minutes where
+        there are many labels.
 
     Returns
     -------
@@ -57,6 +69,43 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
     Source: the paper's evaluation section (ten-fold stratified cross-validation, ten times). Iterative
     stratification: Sechidis, Tsoumakas, Vlahavas, On the stratification of multi-label data, ECML PKDD 2011.
     """
+    if known_as is None:
+        tests = next(islice(_repeats(y, n_splits, seed), repeat, None))
+    else:
+        tests = _remembered((known_as, n_splits, seed), y, repeat)
+    # What the stratifiers give, from the number of each row's fold.
+    return [(np.flatnonzero(tests != fold), np.flatnonzero(tests == fold)) for fold in range(n_splits)]
+
+
+class _Repeats:
+    """Repeats as far as they were asked for, and the way to more."""
+
+    def __init__(self, more: Iterator[np.ndarray]):
+        self.made: list[np.ndarray] = []
+        self.more = more
+
+
+_memory: OrderedDict[Hashable, _Repeats] = OrderedDict()
+
+
+def _remembered(name: tuple[Hashable, int, int], y, repeat: int) -> np.ndarray:
+    if name not in _memory:
+        _memory[name] = _Repeats(_repeats(y, *name[1:]))
+        if len(_memory) > _SETS_KEPT:
+            _memory.popitem(last=False)
+    _memory.move_to_end(name)
+    known = _memory[name]
+    try:
+        while len(known.made) <= repeat:
+            known.made.append(next(known.more))
+    except BaseException:  # a generator that was interrupted does not go on
+        del _memory[name]
+        raise
+    return known.made[repeat]
+
+
+def _repeats(y, n_splits: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield, repeat after repeat, in which fold each row is tested."""
     if sparse.issparse(y):
         from iterstrat.ml_stratifiers import RepeatedMultilabelStratifiedKFold
 
@@ -65,15 +114,21 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
         of_kind, target = RepeatedMultilabelStratifiedKFold, y.astype(bool).toarray()
     else:
         of_kind, target = RepeatedStratifiedKFold, y
-    splitter = of_kind(n_splits=n_splits, n_repeats=repeat + 1, random_state=seed)
-    start = repeat * n_splits
-    with warnings.catch_warnings():
-        # `check_classes` has said it once, with the names of the classes.
-        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-        try:
-            return list(islice(splitter.split(np.empty(y.shape[0]), target), start, start + n_splits))
-        except ValueError as error:
-            raise SplitError(str(error)) from error
+    n_rows = y.shape[0]
+    # As many repeats as anyone asks for; each is drawn when the one before is used up.
+    splits = of_kind(n_splits=n_splits, n_repeats=_ENDLESS, random_state=seed).split(np.empty(n_rows), target)
+    while True:
+        tests = np.empty(n_rows, dtype=np.int32)
+        for fold in range(n_splits):
+            with warnings.catch_warnings():
+                # `check_classes` has said it once, with the names of the classes.
+                warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+                try:
+                    _, test = next(splits)
+                except ValueError as error:
+                    raise SplitError(str(error)) from error
+            tests[test] = fold
+        yield tests
 
 
 def check_classes(
