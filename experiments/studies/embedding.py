@@ -48,9 +48,9 @@ def sparsity(
     """
     above = _setting(subject.ranker, "sparsify_above")
     Z = normalise(subject.X)
-    share, epsilon = nonzero_share(Z), estimate(Z)
-    shares = [nonzero_share(sparsify(Z, subject.seed, epsilon=each)) for each in epsilons]
-    with_estimate = nonzero_share(sparsify(Z, subject.seed))
+    share, epsilon = _share(Z), estimate(Z)
+    shares = [_share(sparsify(Z, subject.seed, epsilon=each)) for each in epsilons]
+    with_estimate = _share(sparsify(Z, subject.seed))
     return {
         "share": share,
         "epsilons": [float(each) for each in epsilons],
@@ -97,7 +97,7 @@ def latent_dimension(
     Z = normalise(subject.X)
     codes = label_sets(subject.y) if sparse.issparse(subject.y) else subject.y
     chosen = choose(codes, most, subject.seed)
-    sparsified = nonzero_share(Z) > above
+    sparsified = _share(Z) > above
     rows = {
         "ranked": (sparsify(Z, subject.seed) if sparsified else Z)[chosen],
         "normalised": Z[chosen],
@@ -123,3 +123,7 @@ def _setting(ranker: Mapping[str, Any], key: str) -> Any:
     if key not in ranker:
         raise RankerError(f"the ranker has no {key}; take one that embeds, such as reliefe")
     return ranker[key]
+
+
+def _share(X: np.ndarray | sparse.csr_matrix) -> float:
+    return float(nonzero_share(X))  # JSON knows no numbers of numpy
