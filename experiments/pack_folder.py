@@ -17,6 +17,9 @@ from experiments.sealed import UntrustedError
 #: Packs of less than half the usual size are put together when there are more of them than this.
 _SMALL_PACKS = 8
 
+#: Packs that writers of many cells made are put together when there are more small ones than this.
+_MANY_PACKS = 32
+
 #: For all stores of this process: path, inode, size and time of change → what the pack holds, and whether all of
 #: its bytes were compared with their checksums.
 _known: dict[tuple[str, int, int, int], tuple[Pack, bool]] = {}
@@ -166,6 +169,15 @@ class PackFolder:
         """
         for path in write_packs(self.path, tables):
             yield open_pack(path)
+
+    def scattered(self) -> bool:
+        """Say whether there are so many small packs that they are in the way of readers.
+
+        Returns
+        -------
+        bool
+        """
+        return sum(pack.size < PACK_BYTES / 2 for pack in self.packs()) > _MANY_PACKS
 
     def merge(self) -> None:
         """Put small packs together, so that their number stays small however often there was something to pack."""

@@ -12,7 +12,7 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -228,8 +228,37 @@ class Store:
             return
         write_whole_synced(path, [dump_cell(table, key)])
 
+    def write_many(self, tables: Mapping[str, pa.Table]) -> None:
+        """Write the rows of several cells at once, with one wait for the disk instead of one for each.
+
+        Once this returns, the rows survive a loss of power; when it does not return, some cells may be there.
+
+        Parameters
+        ----------
+        tables : mapping
+            Key → rows of that cell, with the columns of ``ROW_SCHEMA``. Finished ones go into a pack; those with
+            failures, and one alone, get files of their own as from :meth:`write`.
+
+        Raises
+        ------
+        ValueError
+            If there is no row for a key, or one belongs to another cell.
+        OSError
+            If the disk is full or refuses.
+        """
+        finished = {key: table for key, table in tables.items() if all_ok(table)}
+        if len(finished) < 2:
+            finished = {}
+        for key, table in tables.items():
+            if key not in finished:
+                self.write(key, table)
+            elif set(table["cell_key"].to_pylist()) != {key}:
+                raise ValueError(f"rows of another cell, or none, for {key}")
+        for _ in self._packs.write(conforming(table) for table in finished.values()):
+            pass
+
     def compact(self, at_least: int = 2000) -> int:
-        """Move finished cells from files of their own into packs.
+        """Move finished cells from files of their own into packs, and put small packs together.
 
         Any number of processes may read, write and compact meanwhile, and one that is killed leaves nothing torn
         and nothing lost. Cells with failures keep their files.
@@ -237,7 +266,7 @@ class Store:
         Parameters
         ----------
         at_least : int, default=2000
-            Do nothing when there are fewer files.
+            Leave cells where they are when there are fewer files.
 
         Returns
         -------
@@ -250,12 +279,13 @@ class Store:
             If the disk is full or refuses; then the cells are where they were.
         """
         loose = [key for key in sorted(self._loose()) if not self._is_unfinished(key)]
-        if len(loose) < max(at_least, 1):
+        few = len(loose) < max(at_least, 1)
+        if few and not self._packs.scattered():
             return 0
         self._packs.path.mkdir(parents=True, exist_ok=True)
         try:
             with FileLock(self._packs.path / ".lock", timeout=0):
-                n_moved = self._pack(loose)
+                n_moved = 0 if few else self._pack(loose)
                 self._packs.merge()
         except (Timeout, NotImplementedError):  # another process is at it, or the file system has no locks
             return 0
