@@ -1,15 +1,16 @@
 """What a study of very many tiny cells costs beyond the cells themselves.
 
-Runs a synthetic study (rankers × 100 repeats of 2 folds, on 24 rows × 4 columns) into an empty results folder with
-two workers. A cell's ranker and learner are made to take 1 ms together. Everything else is real, and counts as
-overhead: dispatch, folds, scaling, scores, files, packs. Prints
+Runs a synthetic study (settings × 100 repeats, on 24 rows × 4 columns) into an empty results folder with two
+workers. By default a cell is one measurement, which takes 1 ms; all around it is real, and counts as overhead:
+dispatch, rows, files, packs. With ``--rankings`` a cell is a ranking in 2 folds whose ranker takes 1 ms together,
+and folds, warm-up, scaling, learner and scores count as overhead too. Prints
 
-* the overhead per cell: wall clock from the first cell that ended to the last, times workers, over the number of
-  cells, less what rankers and learner took;
+* the overhead per cell: wall clock from the first cell that ended to the last, over the number of cells, less 1 ms
+  divided by the number of workers;
 * the runner's resident memory as the study goes on;
 * how long a new process takes to find out that nothing is missing, and then to read all rows into a frame.
 
-Run from the project root: ``python benchmarks/study_scale.py [--cells 100000] [--backend loky|dask]``.
+Run from the project root: ``python benchmarks/study_scale.py [--cells 100000] [--backend loky|dask] [--rankings]``.
 """
 
 from __future__ import annotations
@@ -56,6 +57,14 @@ def busy(X, y, number=0):
     return weights
 
 
+def measured(subject):
+    """Keep the processor busy for a cell; measure nothing."""
+    end = time.perf_counter() + CELL_SECONDS
+    while time.perf_counter() < end:
+        pass
+    return {"seed": subject.seed}
+
+
 class Constant(ClassifierMixin, BaseEstimator):
     """Predicts the first class."""
 
@@ -69,7 +78,7 @@ class Constant(ClassifierMixin, BaseEstimator):
         return np.full(X.shape[0], self.classes_[0])
 
 
-def configs(results: str, n_cells: int, backend: str):
+def configs(results: str, n_cells: int, backend: str, rankings: bool):
     """Make the configurations of the study, resolved."""
     return [
         {
@@ -82,10 +91,11 @@ def configs(results: str, n_cells: int, backend: str):
             "ranker": {"_target_": f"{MODULE}.busy", "_partial_": True, "number": number},
             "protocol": {
                 "name": "scale",
-                "n_splits": N_SPLITS,
+                "n_splits": N_SPLITS if rankings else 1,
                 "n_repeats": N_REPEATS,
                 "grid_points": 4,
-                "learner": {"_target_": f"{MODULE}.Constant"},
+                "learner": {"_target_": f"{MODULE}.Constant"} if rankings else {},
+                "measure": {} if rankings else {"_target_": f"{MODULE}.measured"},
             },
             "paths": {"results": results, "local_data": results},
             "launcher": {"backend": backend, "n_workers": N_WORKERS},
@@ -129,16 +139,16 @@ class Watching:
         """End."""
 
 
-def stage(name: str, results: str, n_cells: int, backend: str) -> None:
+def stage(name: str, results: str, n_cells: int, backend: str, rankings: bool) -> None:
     """Run the study, or start it again when all is there."""
     from experiments.runner import run_study
 
-    asked = configs(results, n_cells, backend)
+    asked = configs(results, n_cells, backend, rankings)
     watching = Watching()
     result = run_study(asked, n_workers=N_WORKERS, progress=watching)
     end = time.perf_counter()
     frame = result.frame
-    assert len(frame) == n_cells * N_SPLITS and (frame["status"] == "ok").all()
+    assert len(frame) == n_cells * (N_SPLITS if rankings else 1) and (frame["status"] == "ok").all()
     if name == "again":
         print(f"finding what is missing   {watching.found_missing:8.2f} s")
         print(
@@ -147,13 +157,11 @@ def stage(name: str, results: str, n_cells: int, backend: str) -> None:
         print(f"memory at the end         {psutil.Process().memory_info().rss / MIB:8.0f} MiB")
         return
     wall = watching.last_done - watching.first_done
-    cells = frame[["fit_seconds", "warm_up_seconds", "learner_seconds"]].to_numpy().sum() / n_cells
-    overhead = wall * N_WORKERS / (watching.n_done - 1) - cells
-    print(f"cells                     {watching.n_done:8d} (score of all features included)")
+    each = wall / (watching.n_done - 1)
+    print(f"cells                     {watching.n_done:8d} (scores of all features included)")
     print(f"wall clock                {wall:8.2f} s from the first cell to the last")
-    print(f"rankers and learner       {1000 * cells:8.3f} ms a cell")
-    print(f"overhead                  {1000 * overhead:8.3f} ms a cell")
-    print(f"as wall clock             {1000 * wall / watching.n_done:8.3f} ms a cell")
+    print(f"wall clock a cell         {1000 * each:8.3f} ms")
+    print(f"overhead a cell           {1000 * (each - CELL_SECONDS / N_WORKERS):8.3f} ms")
     print(f"memory of the runner      {' '.join(f'{mib:.0f}' for mib in watching.memory)} MiB")
     files = [path for path in Path(results).rglob("*.parquet")]
     size = sum(path.stat().st_size for path in files) / MIB
@@ -164,15 +172,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", type=int, default=100_000)
     parser.add_argument("--backend", default="loky")
+    parser.add_argument("--rankings", action="store_true")
     parser.add_argument("--stage", nargs=2, metavar=("NAME", "RESULTS"), help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if chosen.stage:
-        stage(*chosen.stage, chosen.cells, chosen.backend)
+        stage(*chosen.stage, chosen.cells, chosen.backend, chosen.rankings)
         return
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     with tempfile.TemporaryDirectory() as results:
         for name in ("run", "again"):
             command = [sys.executable, __file__, "--cells", str(chosen.cells), "--backend", chosen.backend]
+            command += ["--rankings"] * chosen.rankings
             subprocess.run(
                 [*command, "--stage", name, results], check=True, env={**os.environ, "PYTHONPATH": paths}
             )

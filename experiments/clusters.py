@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
@@ -19,10 +19,11 @@ from distributed import Client, KilledWorker, LocalCluster
 from joblib import Parallel, delayed, parallel_config
 from joblib._dask import DaskDistributedBackend
 
+from experiments.cells import Cell
 from experiments.crews import Crew, Task
 from experiments.errors import ConfigError, LauncherError
 from experiments.processes import THREAD_VARIABLES
-from experiments.work import Orders, Outcome, work_shelved
+from experiments.work import Orders, Outcome, work_batch
 
 #: How long a scheduler may take to answer, seconds.
 _ANSWERS_WITHIN = 10
@@ -86,11 +87,12 @@ class DaskCrew:
         self.n_workers_here = n_workers_here
         self.n_threads = n_threads
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
-        """Run cells and give their outcomes as they end."""
+    def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+        """Run batches of cells and give their outcomes as batches end."""
         with parallel_config(backend=_Backend(self.n_workers, client=self._client)):
             pool = Parallel(
                 n_jobs=self.n_workers,
+                batch_size=1,  # they are batches already
                 return_as="generator_unordered",
                 pre_dispatch=3 * self.n_workers,
             )
@@ -150,10 +152,10 @@ class _Backend(DaskDistributedBackend):
         return super().retrieve_result_callback(out)
 
 
-def _on_worker(cell, shelved: str, orders: Orders) -> Outcome:
+def _on_worker(cells: Sequence[Cell], shelved: str, orders: Orders) -> list[Outcome]:
     # What a ranker or learner runs in parallel itself stays on its worker.
     with parallel_config(backend="threading", n_jobs=1):
-        return work_shelved(cell, shelved, orders)
+        return work_batch(cells, shelved, orders)
 
 
 def _made_here(launcher: Mapping[str, Any], n_cells: int) -> DaskCrew:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -19,11 +19,12 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from experiments.cells import Cell
 from experiments.errors import ConfigError, wrong_name
 from experiments.processes import begin_worker
-from experiments.work import Orders, Outcome, work_shelved
+from experiments.work import Orders, Outcome, work_batch
 
 BACKENDS = ("loky", "dask", "slurm")
 
-Task = tuple[Cell, str, Orders]
+#: Cells of one data set, where the data are, and what workers are told.
+Task = tuple[Sequence[Cell], str, Orders]
 
 
 class Crew(Protocol):
@@ -49,8 +50,8 @@ class Crew(Protocol):
     is_local: bool
     deaths: tuple[type[BaseException], ...]
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
-        """Run cells, in about this order, and give their outcomes as they end."""
+    def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+        """Run batches of cells, in about this order, and give their outcomes as batches end."""
 
     def abandon(self) -> None:
         """Stop at once, leaving cells unfinished: the user has had enough."""
@@ -117,8 +118,8 @@ class LocalCrew:
         self.n_workers = self.n_workers_here = min(n_workers, max(2, n_cells))
         self.n_threads = n_threads or max(1, n_cores // self.n_workers)
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
-        """Run cells and give their outcomes as they end."""
+    def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+        """Run batches of cells and give their outcomes as batches end."""
         with parallel_config(
             backend="loky",
             inner_max_num_threads=self.n_threads,
@@ -128,10 +129,11 @@ class LocalCrew:
             pool = Parallel(
                 # A cell by itself must not run in this process.
                 n_jobs=max(2, self.n_workers),
+                batch_size=1,  # they are batches already
                 return_as="generator_unordered",
             )
             with _ctrl_c_kept_from_children():
-                outcomes = pool(delayed(work_shelved)(*task) for task in tasks)  # this starts the workers
+                outcomes = pool(delayed(work_batch)(*task) for task in tasks)  # this starts the workers
             yield from outcomes
 
     def abandon(self) -> None:

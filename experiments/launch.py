@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from experiments.cells import Cell
-from experiments.crews import Crew
+from experiments.crews import Crew, Task
 from experiments.datasets import Dataset
 from experiments.desk import Desk
 from experiments.errors import LauncherError
@@ -18,6 +20,10 @@ logger = logging.getLogger(__name__)
 
 #: Deaths of workers in a row, none of them at a cell, after which it makes no sense to go on.
 _DEATHS_AT_MOST = 3
+#: Cells are handed out together when they take no longer than this, seconds, and are no more than that.
+_BATCH_SECONDS, _BATCH_CELLS = 0.5, 200
+#: The slowest of so many cells before counts.
+_PACE_OF = 8
 
 
 def launch(
@@ -67,14 +73,15 @@ def launch(
     waiting = {cell.key: cell for cell in cells}
     once_more: list[Cell] = []
     n_idle_deaths = 0
+    pace = _Pace()
     while waiting:
         try:
-            for outcome in crew.run(
-                (cell, shelved[cell.checksum], orders) for cell in list(waiting.values())
-            ):
-                waiting.pop(outcome.cell.key, None)
+            for outcomes in crew.run(_batches(list(waiting.values()), pace, shelved, orders)):
+                for outcome in outcomes:
+                    waiting.pop(outcome.cell.key, None)
+                    pace.add(outcome)
                 n_idle_deaths = 0
-                yield outcome
+                yield from outcomes
         except crew.deaths as error:
             suspects = [waiting.pop(key) for key, _ in desk.notes() if key in waiting]
             desk.clear()
@@ -92,11 +99,49 @@ def launch(
     apart = replace(orders, apart=True)
     for cell in once_more:
         try:
-            yield from crew.run([(cell, shelved[cell.checksum], apart)])
+            for outcomes in crew.run([([cell], shelved[cell.checksum], apart)]):
+                yield from outcomes
         except crew.deaths:
             desk.clear()
             reason = "the worker process died twice (killed, or out of memory?)"
             yield write_off(cell, data[cell.checksum].X, data[cell.checksum].y, orders, reason)
+
+
+class _Pace:
+    """How long cells of a ranker on a data set take."""
+
+    def __init__(self):
+        self._last: dict[tuple[str, str, str], deque[float]] = defaultdict(lambda: deque(maxlen=_PACE_OF))
+
+    def add(self, outcome: Outcome) -> None:
+        self._last[_kin(outcome.cell)].append(outcome.seconds)
+
+    def seconds(self, cell: Cell) -> float:
+        """Return what the slowest of the last cells of its kin took; infinity when there was none."""
+        return max(self._last[_kin(cell)], default=math.inf)
+
+
+def _kin(cell: Cell) -> tuple[str, str, str]:
+    return cell.checksum, cell.ranker, cell.kind
+
+
+def _batches(
+    cells: Sequence[Cell], pace: _Pace, shelved: Mapping[str, str], orders: Orders
+) -> Iterator[Task]:
+    """Put cells that follow each other together, as far as they are known to be quick.
+
+    Taken one by one while cells end, so what is known grows on the way.
+    """
+    start = 0
+    while start < len(cells):
+        first, stop, seconds = cells[start], start + 1, pace.seconds(cells[start])
+        while stop < min(len(cells), start + _BATCH_CELLS) and cells[stop].checksum == first.checksum:
+            seconds += pace.seconds(cells[stop])
+            if seconds > _BATCH_SECONDS:
+                break
+            stop += 1
+        yield cells[start:stop], shelved[first.checksum], orders
+        start = stop
 
 
 def _lost(cell: Cell, reason: str) -> Outcome:
