@@ -322,7 +322,6 @@ def _each_fold(
             n_splits=cell.n_splits,
             repeat=cell.repeat,
             seed=cell.seed,
-            known_as=(cell.checksum, cell.task),
         )
     for fold, (train, test) in enumerate(splits):
         if fold in kept:

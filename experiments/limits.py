@@ -22,6 +22,7 @@ import psutil
 
 from experiments.fits import FitEnded, Fitted, Here, Limits, described
 from experiments.processes import THREAD_VARIABLES, begin_worker, end_tree
+from experiments.rankers import build
 
 #: How often memory is looked at, seconds; a process can take about a gigabyte a second.
 _LOOK_EVERY = 0.05
@@ -226,6 +227,10 @@ def serve() -> None:
             ranking, X, y, seed = pickle.load(requests)
         except EOFError:
             return
+        with suppress(Exception):
+            build(
+                ranking
+            )  # imports its packages, which is not its time; what is wrong with it shows in the fit
         _send(answers, ("begun",))
         try:
             answer = ("fitted", here.fit(ranking, X, y, seed))

@@ -124,8 +124,8 @@ def logged(X, y, log=None, seconds=0.0):
     return between(X, y)
 
 
-def slow(X, y, seconds=0.0):
-    """As ``between``, after a while."""
+def slow(X, y, seconds=0.0, tag=None):
+    """As ``between``, after a while; ``tag`` tells one such ranker from another."""
     time.sleep(seconds)
     return between(X, y)
 
@@ -187,7 +187,7 @@ def leaving(X, y, code=3):
     os._exit(code)
 
 
-def endless(X, y, pids=None):
+def endless(X, y, pids=None, tag=None):
     """Stay in compiled code that hears no signal; a child process of the fit sleeps beside it."""
     if pids is not None:
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -232,7 +232,7 @@ def in_parallel(X, y, n_jobs=1):
     return np.full(X.shape[1], float(n_jobs))
 
 
-def jumping(X, y, days=2.0):
+def jumping(X, y, days=2.0, tag=None):
     """Put this process' clock on and back, and stay a while."""
     real = getattr(time.time, "real", time.time)
     offset = next(_offsets) * days * 24 * 3600

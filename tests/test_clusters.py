@@ -25,6 +25,7 @@ from studies import (
     wait_for,
 )
 
+import experiments
 from experiments.config import compose_runs
 from experiments.crews import crew_for
 from experiments.errors import ConfigError, LauncherError
@@ -33,7 +34,7 @@ from experiments.runner import run_study
 DASK = {"backend": "dask", "n_workers": 2}
 N_CELLS = 12
 #: Rankers that take so long per fold that someone can be killed meanwhile.
-SLOW = {"function": "slow", "ranker": {"seconds": 0.2}}
+SLOW = {"function": "slow", "ranker": {"seconds": 0.2, "tag": "{name}"}}
 
 
 @pytest.fixture
@@ -146,7 +147,7 @@ def test_a_ranker_that_kills_every_dask_worker_it_meets_fails_and_the_others_fin
 
 
 def test_limits_hold_on_dask_too(tmp_path):
-    launcher = {**DASK, "time_limit_seconds": 0.5}
+    launcher = {**DASK, "time_limit_seconds": 2.0}
     configs = [
         cheap.config(tmp_path / "results", cheap.function(name), ranker_key=name, launcher=launcher)
         for name in ("endless", "between")
@@ -182,7 +183,7 @@ def test_a_lost_scheduler_is_a_clear_error_and_nothing_is_lost(tmp_path, backgro
 
 def test_ctrl_c_ends_a_study_on_dask_within_five_seconds(tmp_path):
     results = tmp_path / "results"
-    study = start(results, launcher=DASK, function="endless", ranker={})
+    study = start(results, launcher=DASK, function="endless", ranker={"tag": "{name}"})
     assert wait_for(lambda: len(at_cell(study)) == 2)
     time.sleep(1.0)
     children = family(study)
@@ -318,6 +319,7 @@ def test_launchers_are_chosen_and_set_on_the_command_line():
 
 
 def test_a_launcher_without_its_package_says_what_to_install(monkeypatch):
+    monkeypatch.delattr(experiments, "clusters", raising=False)
     monkeypatch.setitem(sys.modules, "experiments.clusters", None)
     with pytest.raises(ConfigError, match=r"launcher=dask needs .*pip install -e \.\[study,cluster\]"):
         crew_for({"backend": "dask"}, 5, print)
