@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import warnings
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -29,14 +29,14 @@ class SplitError(BadInputError):
     """The data set cannot be split as the protocol asks."""
 
 
-def folds(
-    y, *, n_splits: int, repeat: int, seed: int, known_as: Hashable = None
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the folds of one repeat of a stratified cross-validation.
 
     They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, or for labels
     ``RepeatedMultilabelStratifiedKFold`` (iterative stratification). Neither the ranker nor the number of repeats
-    asked for changes them, so every ranker sees the same folds and repeats can be added later.
+    asked for changes them, so every ranker sees the same folds and repeats can be added later. A repeat's folds can
+    only be had after those of all repeats before, which takes minutes where there are many labels: a process
+    remembers what it has made.
 
     Parameters
     ----------
@@ -48,10 +48,6 @@ def folds(
         Which repeat, from 0.
     seed : int
         Seed of the study, 0 … 2³² − 1.
-    known_as : hashable, optional
-        Stands for ``y``, as a data set's checksum does: folds made before in this process under that name are not
-        made again. A repeat's folds can only be had after those of all repeats before, which takes minutes where
-        there are many labels.
 
     Returns
     -------
@@ -69,10 +65,7 @@ def folds(
     Source: the paper's evaluation section (ten-fold stratified cross-validation, ten times). Iterative
     stratification: Sechidis, Tsoumakas, Vlahavas, On the stratification of multi-label data, ECML PKDD 2011.
     """
-    if known_as is None:
-        tests = next(islice(_repeats(y, n_splits, seed), repeat, None))
-    else:
-        tests = _remembered((known_as, n_splits, seed), y, repeat)
+    tests = _remembered((_digest(y), n_splits, seed), y, repeat)
     # What the stratifiers give, from the number of each row's fold.
     return [(np.flatnonzero(tests != fold), np.flatnonzero(tests == fold)) for fold in range(n_splits)]
 
@@ -85,10 +78,18 @@ class _Repeats:
         self.more = more
 
 
-_memory: OrderedDict[Hashable, _Repeats] = OrderedDict()
+_memory: OrderedDict[tuple[bytes, int, int], _Repeats] = OrderedDict()
 
 
-def _remembered(name: tuple[Hashable, int, int], y, repeat: int) -> np.ndarray:
+def _digest(y) -> bytes:
+    digest = hashlib.sha256(f"{y.shape}".encode())
+    for array in (y.indptr, y.indices, y.data) if sparse.issparse(y) else (y,):
+        digest.update(np.ascontiguousarray(array))
+        digest.update(str(array.dtype).encode())
+    return digest.digest()
+
+
+def _remembered(name: tuple[bytes, int, int], y, repeat: int) -> np.ndarray:
     if name not in _memory:
         _memory[name] = _Repeats(_repeats(y, *name[1:]))
         if len(_memory) > _SETS_KEPT:
