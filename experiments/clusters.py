@@ -22,7 +22,7 @@ from joblib._dask import DaskDistributedBackend
 from experiments.cells import Cell
 from experiments.crews import Crew, Task
 from experiments.errors import ConfigError, LauncherError
-from experiments.processes import THREAD_VARIABLES
+from experiments.processes import THREAD_VARIABLES, end_tree
 from experiments.work import Orders, Outcome, work_batch
 
 #: How long a scheduler may take to answer, seconds.
@@ -108,7 +108,12 @@ class DaskCrew:
             ) from error
 
     def abandon(self) -> None:
-        """Stop at once."""
+        """Stop at once; workers that were not started here finish the cell that they are at."""
+        if isinstance(self._cluster, LocalCluster):
+            for nanny in self._cluster.workers.values():
+                nanny.auto_restart = False
+                if nanny.pid is not None:
+                    end_tree(nanny.pid)
         self.close()
 
     def close(self) -> None:
@@ -128,7 +133,8 @@ class _Backend(DaskDistributedBackend):
         self._n_workers = n_workers
 
     def effective_n_jobs(self, n_jobs: int) -> int:
-        return self._n_workers  # those that have not arrived yet too
+        # Those that have not arrived yet too; and more than one, for which joblib would work in this process.
+        return max(2, self._n_workers)
 
     def __reduce__(self):
         return (DaskDistributedBackend, ())

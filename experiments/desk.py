@@ -175,9 +175,9 @@ def _alive(path: Path) -> bool:
     try:
         note = json.loads(path.read_text(encoding="utf-8"))
         if note["host"] == _host():
-            return psutil.pid_exists(note["process"])
+            return psutil.Process(note["process"]).status() != psutil.STATUS_ZOMBIE
         return time.time() - path.stat().st_mtime < _STALE_SECONDS
-    except (OSError, ValueError):
+    except (OSError, ValueError, psutil.NoSuchProcess):
         return False
 
 

@@ -299,9 +299,7 @@ def bound_threads(n_threads: int) -> None:
     n_threads : int
         At most so many.
     """
-    if "numba" in sys.modules:
-        import numba
-
+    if (numba := sys.modules.get("numba")) is not None:
         numba.set_num_threads(max(1, min(n_threads, numba.config.NUMBA_NUM_THREADS)))
     else:
         os.environ["NUMBA_NUM_THREADS"] = str(n_threads)

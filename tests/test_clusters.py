@@ -211,14 +211,14 @@ def test_a_scheduler_that_is_not_there_or_not_as_needed_is_said(tmp_path, backgr
 
 # --- SLURM ---
 
-SBATCH = """#!/bin/sh
+SBATCH = """#!/usr/bin/env bash
 for script; do :; done
 cp "$script" "$FAKE_SLURM/job.$$"
 grep -q '^#SBATCH' "$script" || exit 1
 setsid bash "$FAKE_SLURM/job.$$" > "$FAKE_SLURM/log.$$" 2>&1 < /dev/null &
 echo "Submitted batch job $!"
 """
-SCANCEL = """#!/bin/sh
+SCANCEL = """#!/usr/bin/env bash
 echo "$@" >> "$FAKE_SLURM/cancelled"
 for job; do kill -KILL -- "-$job"; done
 """
