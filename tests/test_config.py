@@ -197,7 +197,10 @@ def test_parameters_the_file_leaves_out():
     assert "n_features_to_select" not in only("ranker=relieff")["ranker"]
     assert only("ranker=relieff", "ranker.n_features_to_select=3")["ranker"]["n_features_to_select"] == 3
     assert only("ranker=relieff", "+ranker.n_features_to_select=3")["ranker_key"].endswith("=3]")
-    assert only("protocol.learner.fit_intercept=false")["protocol"]["learner"]["fit_intercept"] is False
+    forest = only(
+        "protocol.multilabel_learner.min_samples_leaf=2", "protocol.multilabel_learner.oob_score=true"
+    )
+    assert forest["protocol"]["multilabel_learner"]["oob_score"] is True
 
 
 def test_types_are_those_of_the_schema():
