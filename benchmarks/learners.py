@@ -1,8 +1,8 @@
 """What nested logistic regression saves along a ranking, and how near the optimum each way ends.
 
-For each data set: the first training fold, features ordered by ReliefF, the grid of the protocol ``paper``. Prints the
-seconds of each way through the grid (one thread), at how many points of the grid its F1 differs from that at the
-optimum, and by how much its coefficients do. The optimum is that of a tolerance of 1e-10.
+For each data set: the first training fold, features ordered by ReliefF, the grid of the protocol ``paper``. Prints
+the seconds of each way through the grid (one thread), at how many points of the grid its F1 differs from that at
+the optimum, and by how much its coefficients do. The optimum is that of a tolerance of 1e-10.
 
 Run from the project root: ``python benchmarks/learners.py DATASET… [--local-data FOLDER]``.
 """
