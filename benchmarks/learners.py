@@ -42,9 +42,7 @@ def compare(name: str, local_data: str | None) -> None:
     """Print the lines of one data set."""
     argv = [f"dataset={name}", "ranker=relieff", "protocol=paper"]
     (config,) = compose_runs(argv + ([f"paths.local_data={local_data}"] if local_data else [])).configs
-    data = datasets.load(
-        config["dataset"], config["paths"]["local_data"], cache=config["paths"].get("cache")
-    )
+    data = datasets.load(config["dataset"], config["paths"]["local_data"], cache=config["paths"].get("cache"))
     train, test = next(
         iter(folds(data.y, n_splits=config["protocol"]["n_splits"], repeat=0, seed=config["seed"]))
     )
@@ -59,7 +57,9 @@ def compare(name: str, local_data: str | None) -> None:
         "scikit-learn, tol 1e-4": alone(X, y, sizes),
         "nested, tol 1e-6": NestedLogisticRegression().path(X, y, sizes),
     }
-    print(f"{name}: {X.shape[0]} × {X.shape[1]}, {len(np.unique(y))} classes, {len(sizes)} points", flush=True)
+    print(
+        f"{name}: {X.shape[0]} × {X.shape[1]}, {len(np.unique(y))} classes, {len(sizes)} points", flush=True
+    )
     optimum = None
     for way, models in ways.items():
         start = time.perf_counter()

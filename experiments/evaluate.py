@@ -364,7 +364,8 @@ def _rank(cell: Cell, part: _Part, noise: Noise, terms: Terms) -> tuple[RankResu
     warm_up = 0.0
     if pair not in _warm:
         start = time.perf_counter()
-        fitter.fit(ranking, part.X_train, part.y_train, part.seed)  # what it warns of comes again
+        # What it warns of comes again.
+        fitter.fit(ranking, part.X_train, part.y_train, part.seed, warming=True)
         warm_up = time.perf_counter() - start
         _warm.add(pair)
     fitted = fitter.fit(ranking, part.X_train, part.y_train, part.seed)

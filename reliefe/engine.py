@@ -18,6 +18,9 @@ _UPDATES = 4e8  # differences added up before anything else gets a chance
 class Phases:
     """Wall-clock seconds by phase, and a progress bar over the rows.
 
+    ``saved`` are seconds of phases that were not spent, their result being remembered; it is negative where
+    remembering itself took time.
+
     Parameters
     ----------
     title : str or None
@@ -26,6 +29,7 @@ class Phases:
 
     def __init__(self, title=None):
         self.seconds = defaultdict(float)
+        self.saved = 0.0
         self._title = title
         self._bar = None
 

@@ -52,6 +52,9 @@ class ReliefF(SelectorMixin, BaseEstimator):
         Used to sample rows when ``n_iterations`` asks for fewer than there are.
     verbose : bool, default=False
         Whether to show a progress bar on standard error when a fit takes more than a second.
+    memory : None, str or joblib.Memory, default=None
+        Where embeddings are kept for the next fit that needs the same one, as in scikit-learn's pipelines: of the
+        targets, and in ReliefE of the rows. It changes no weight.
 
     Attributes
     ----------
@@ -72,7 +75,9 @@ class ReliefF(SelectorMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, when ``fit`` was given a data frame with text names.
     timings_ : dict of str to float
-        Wall-clock seconds by phase, and "total".
+        Wall-clock seconds by phase, and "total"; of a remembered embedding, those that computing it took.
+    remembered_seconds_ : float
+        Seconds of these that were not spent now; negative where writing an embedding down took time.
 
     Notes
     -----
@@ -103,6 +108,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         n_jobs=None,
         random_state=None,
         verbose=False,
+        memory=None,
     ):
         self.n_neighbors = n_neighbors
         self.abs_mean = abs_mean
@@ -112,6 +118,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.memory = memory
 
     def fit(self, X, y):
         """Compute the weights.
@@ -170,7 +177,8 @@ class ReliefF(SelectorMixin, BaseEstimator):
         self.sample_indices_ = rows
         if self.n_neighbors == "adaptive":
             self.n_neighbors_used_ = target.used(used)
-        self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
+        self.remembered_seconds_ = phases.saved
+        self.timings_ = {**phases.seconds, "total": time.perf_counter() - started + phases.saved}
         return self
 
     def _rows_to_use(self, n, random_state):
@@ -181,7 +189,8 @@ class ReliefF(SelectorMixin, BaseEstimator):
 
     def _target(self, y, random_state, phases):
         """Return what turns neighbours into updates, and a code for each distinct target value."""
-        from reliefe.embedding import embed_targets, label_set_codes
+        from reliefe.embedding import label_set_codes
+        from reliefe.remembering import remembered
         from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets
 
         if not sparse.issparse(y):
@@ -196,14 +205,18 @@ class ReliefF(SelectorMixin, BaseEstimator):
         codes = label_set_codes(y)
         if self.target_distance not in EMBEDDED_DISTANCES:
             return LabelSets(y, self.target_distance), codes
-        vectors, self.target_n_components_ = embed_targets(
-            y,
-            codes,
-            self.target_distance == "hyperbolic",
-            self._n_target_representatives(),
-            self.n_jobs,
-            random_state,
-            phases,
+        vectors, self.target_n_components_ = remembered(
+            self.memory,
+            "targets",
+            {
+                "T": y,
+                "codes": codes,
+                "hyperbolic": self.target_distance == "hyperbolic",
+                "n_representatives": self._n_target_representatives(),
+            },
+            n_jobs=self.n_jobs,
+            random_state=random_state,
+            phases=phases,
         )
         return LabelSets(y, self.target_distance, vectors), codes
 

@@ -42,6 +42,7 @@ def check_parameters(estimator):
     if n_jobs is not None and (not _is_integer(n_jobs) or n_jobs == 0):
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
     _check_random_state(parameters["random_state"])
+    _check_memory(parameters["memory"])
     if "metric" not in parameters:
         return
     if not isinstance(parameters["metric"], str) or parameters["metric"] not in METRICS:
@@ -66,6 +67,11 @@ def check_parameters(estimator):
         raise TypeError(f"sparsify_above must be a number from 0 to 1, got {share!r}.")
     if not 0.0 <= share <= 1.0:
         raise ValueError(f"sparsify_above must be a number from 0 to 1, got {share!r}.")
+
+
+def _check_memory(memory):
+    if memory is not None and not isinstance(memory, str) and not hasattr(memory, "cache"):
+        raise TypeError(f"memory must be None, the path of a folder or a joblib.Memory, got {memory!r}.")
 
 
 def _is_integer(value):

@@ -189,6 +189,7 @@ def test_defaults_are_the_papers():
         "random_state": None,
         "target_distance": "hamming",
         "verbose": False,
+        "memory": None,
     }
     expected = {
         "metric": "cosine",
