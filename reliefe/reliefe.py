@@ -42,6 +42,10 @@ class ReliefE(ReliefF):
         Seed of representatives, sparsification, embedding and row sampling.
     verbose : bool, default=False
         As in :class:`ReliefF`; the bar covers what comes after the embedding.
+    target : {"classification", "regression"}, default="classification"
+        As in :class:`ReliefF`. Representatives of a numeric target are chosen at random.
+    sigma : float or None, default=20.0
+        As in :class:`ReliefF`.
 
     Attributes
     ----------
@@ -80,17 +84,20 @@ feature_names_in_, target_n_components_, timings_
         n_jobs=None,
         random_state=None,
         verbose=False,
+        target="classification",
+        sigma=20.0,
     ):
-        super().__init__(
-            n_neighbors=n_neighbors,
-            abs_mean=abs_mean,
-            n_iterations=n_iterations,
-            target_distance=target_distance,
-            n_features_to_select=n_features_to_select,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        # ReliefF's parameters but for those on missing values and discrete columns: UMAP takes neither.
+        self.n_neighbors = n_neighbors
+        self.abs_mean = abs_mean
+        self.n_iterations = n_iterations
+        self.target_distance = target_distance
+        self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.target = target
+        self.sigma = sigma
         self.metric = metric
         self.embedding = embedding
         self.n_components = n_components

@@ -10,7 +10,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from reliefe.distances import METRICS
+from reliefe.scaling import distinct_values
 from reliefe.targets import EMBEDDED_DISTANCES, SET_DISTANCES
+
+#: What the parameters ``target`` and ``missing`` may be.
+TARGETS = ("classification", "regression")
+MISSING = ("raise", "ignore")
+
+_DISCRETE_FEATURES = "discrete_features must be None, a mask, a list of column numbers"
 
 
 def check_parameters(estimator):
@@ -29,8 +36,7 @@ def check_parameters(estimator):
     else:
         _positive_integer("n_neighbors", k, ' or "adaptive"')
     for name in ("abs_mean", "verbose"):
-        if not isinstance(parameters[name], (bool, np.bool_)):
-            raise TypeError(f"{name} must be True or False, got {parameters[name]!r}.")
+        _check_switch(name, parameters[name])
     distance = parameters["target_distance"]
     known = {**SET_DISTANCES, **EMBEDDED_DISTANCES}
     if not isinstance(distance, str) or distance not in known:
@@ -38,12 +44,59 @@ def check_parameters(estimator):
     if parameters["n_iterations"] is not None:
         _positive_integer("n_iterations", parameters["n_iterations"], " or None")
     _check_selection(parameters["n_features_to_select"])
-    n_jobs = parameters["n_jobs"]
+    _check_n_jobs(parameters["n_jobs"])
+    _check_random_state(parameters["random_state"])
+    _check_target(parameters["target"], parameters["sigma"])
+    if "missing" in parameters:
+        check_column_parameters(parameters)
+    if "metric" in parameters:
+        _check_embedding(parameters)
+
+
+def check_threshold_parameters(estimator):
+    """Check the parameters of SURF, SURFStar, MultiSURF or MultiSURFStar; see :func:`check_parameters`."""
+    parameters = estimator.get_params(deep=False)
+    _check_switch("verbose", parameters["verbose"])
+    _check_selection(parameters["n_features_to_select"])
+    _check_n_jobs(parameters["n_jobs"])
+    _check_random_state(parameters["random_state"])
+    check_column_parameters(parameters)
+    compatible = parameters["compatible"]
+    if compatible is not None and (not isinstance(compatible, str) or compatible != "skrebate"):
+        raise ValueError(f'compatible must be None or "skrebate", got {compatible!r}.')
+    _check_embedding({**parameters, "embedding": "umap"} if parameters["embedding"] is None else parameters)
+
+
+def check_wrapper_parameters(estimator):
+    """Check the parameters of TuRF or VLS; see :func:`check_parameters`."""
+    parameters = estimator.get_params(deep=False)
+    ranker = parameters["estimator"]
+    if ranker is not None and (isinstance(ranker, type) or not hasattr(ranker, "fit")):
+        raise TypeError(
+            f"estimator must be None or a ranker with fit and then feature_importances_, got {ranker!r}."
+        )
+    for name in ("removed", "subset_size"):
+        if name in parameters:
+            _check_amount(name, parameters[name])
+    if parameters.get("n_subsets") is not None:
+        _positive_integer("n_subsets", parameters["n_subsets"], " or None")
+    if "n_final" in parameters:
+        _check_amount("n_final", parameters["n_final"])
+    _check_selection(parameters["n_features_to_select"])
+    _check_random_state(parameters["random_state"])
+
+
+def _check_switch(name, value):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
+def _check_n_jobs(n_jobs):
     if n_jobs is not None and (not _is_integer(n_jobs) or n_jobs == 0):
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
-    _check_random_state(parameters["random_state"])
-    if "metric" not in parameters:
-        return
+
+
+def _check_embedding(parameters):
     if not isinstance(parameters["metric"], str) or parameters["metric"] not in METRICS:
         raise ValueError(f"metric must be one of {sorted(METRICS)}, got {parameters['metric']!r}.")
     embedding = parameters["embedding"]
@@ -68,6 +121,77 @@ def check_parameters(estimator):
         raise ValueError(f"sparsify_above must be a number from 0 to 1, got {share!r}.")
 
 
+def _check_target(target, sigma):
+    if not isinstance(target, str) or target not in TARGETS:
+        raise ValueError(f"target must be one of {list(TARGETS)}, got {target!r}.")
+    if sigma is None:
+        return
+    if not isinstance(sigma, Real) or isinstance(sigma, (bool, np.bool_)):
+        raise TypeError(f"sigma must be a positive number or None, got {sigma!r}.")
+    if not 0.0 < sigma < np.inf:
+        raise ValueError(f"sigma must be a positive number or None, got {sigma!r}.")
+
+
+def check_column_parameters(parameters):
+    """Check ``missing``, ``discrete_features`` and ``discrete_threshold`` as far as this goes without knowing X.
+
+    Parameters
+    ----------
+    parameters : dict
+        Of an estimator.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the parameter, its value and what is allowed.
+    """
+    missing = parameters["missing"]
+    if not isinstance(missing, str) or missing not in MISSING:
+        raise ValueError(f"missing must be one of {list(MISSING)}, got {missing!r}.")
+    _positive_integer("discrete_threshold", parameters["discrete_threshold"])
+    discrete = parameters["discrete_features"]
+    if isinstance(discrete, str) and discrete != "auto":
+        raise ValueError(f'{_DISCRETE_FEATURES} or "auto", got {discrete!r}.')
+
+
+def discrete_columns(discrete_features, threshold, X):
+    """Say which columns are discrete.
+
+    Parameters
+    ----------
+    discrete_features : None, "auto", or array-like of booleans (p,) or of integers
+        As in :class:`reliefe.ReliefF`.
+    threshold : int
+        With "auto", the largest number of distinct values of a discrete column.
+    X : ndarray or csr_matrix of shape (n, p)
+        From :func:`check_X`.
+
+    Returns
+    -------
+    bool ndarray of shape (p,), or None when there are none
+    """
+    p = X.shape[1]
+    if discrete_features is None:
+        return None
+    if isinstance(discrete_features, str):
+        return distinct_values(X) <= threshold
+    given = np.asarray(discrete_features)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "biu"):
+        raise TypeError(f'{_DISCRETE_FEATURES} or "auto", got {discrete_features!r}.')
+    if given.dtype.kind == "b":
+        if given.shape[0] != p:
+            raise ValueError(
+                f"discrete_features is a mask for {given.shape[0]} columns, but X has {p} columns."
+            )
+        return given.copy()
+    outside = given[(given < 0) | (given >= p)]
+    if outside.size:
+        raise ValueError(f"discrete_features names the column {outside[0]}; X has the columns 0 … {p - 1}.")
+    mask = np.zeros(p, dtype=bool)
+    mask[given.astype(np.int64)] = True
+    return mask
+
+
 def _is_integer(value):
     return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
 
@@ -81,8 +205,12 @@ def _positive_integer(name, value, otherwise=""):
 
 def _check_selection(value):
     """Check n_features_to_select as far as this goes without knowing the number of columns."""
-    if value is None:
-        return
+    if value is not None:
+        _check_amount("n_features_to_select", value, "None, ")
+
+
+def _check_amount(name, value, otherwise=""):
+    """Check a number of columns, or a share of them."""
     if _is_integer(value):
         if value >= 1:
             return
@@ -90,12 +218,8 @@ def _check_selection(value):
         if 0.0 < value <= 1.0:
             return
     else:
-        raise TypeError(
-            f"n_features_to_select must be None, a positive integer or a share in (0, 1], got {value!r}."
-        )
-    raise ValueError(
-        f"n_features_to_select must be None, a positive integer or a share in (0, 1], got {value!r}."
-    )
+        raise TypeError(f"{name} must be {otherwise}a positive integer or a share in (0, 1], got {value!r}.")
+    raise ValueError(f"{name} must be {otherwise}a positive integer or a share in (0, 1], got {value!r}.")
 
 
 def _check_random_state(value):
@@ -107,7 +231,7 @@ def _check_random_state(value):
         raise ValueError(f"random_state must lie in 0 … 2**32 − 1, got {value!r}.")
 
 
-def check_X(estimator, X, y):
+def check_X(estimator, X, y, missing="raise"):
     """Check the training rows and bring them to one of two forms.
 
     Parameters
@@ -118,6 +242,8 @@ def check_X(estimator, X, y):
         Any numeric type. Not modified.
     y : object
         The target, only to say early that there is none.
+    missing : {"raise", "ignore"}
+        Whether NaN is an error.
 
     Returns
     -------
@@ -137,7 +263,7 @@ def check_X(estimator, X, y):
     X = validate_data(
         estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
     )
-    _refuse_non_finite(X, getattr(estimator, "feature_names_in_", None))
+    _refuse_non_finite(X, getattr(estimator, "feature_names_in_", None), missing == "ignore")
     return _canonical(X) if sparse.issparse(X) else X
 
 
@@ -183,6 +309,67 @@ def check_y(y, n_rows):
             f"y holds one class only ({classes[0]!r}); ranking needs rows of at least 2 classes."
         )
     return codes.astype(np.int64), classes
+
+
+def check_response(y, n_rows):
+    """Check a numeric target.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Finite numbers, not all the same. Not modified.
+    n_rows : int
+        Number of rows of X.
+
+    Returns
+    -------
+    float64 ndarray of shape (n,)
+        Range-normalised: from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming what is wrong and where.
+    """
+    if sparse.issparse(y):
+        raise ValueError('y is a sparse matrix; with target="regression", pass a 1-D array of numbers.')
+    y = _as_array(y)
+    if y.ndim == 2 and y.shape[1] > 1:
+        raise ValueError(
+            f'y has shape {y.shape}; with target="regression" it holds one number per row. Several targets are '
+            "ranked one at a time."
+        )
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind not in "biuf":
+        try:
+            if any(isinstance(value, (str, bytes)) for value in y):
+                raise ValueError(f"it holds text, such as {y[0]!r}")
+            y = y.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f'y: target="regression" takes numbers only ({error}).') from None
+    y = y.astype(np.float64)
+    _check_length(y.shape[0], n_rows)
+    if not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"Input y contains {'NaN' if np.isnan(y[row]) else 'infinity'}: row {row}.")
+    low, high = y.min(), y.max()
+    if low == high:
+        raise ValueError(f"y is {low!r} in every row; ranking needs at least 2 different values.")
+    with np.errstate(over="ignore"):
+        extent = high - low
+    if not np.isfinite(extent):
+        raise ValueError("y: its range exceeds what float64 can hold; rescale it first.")
+    return (y - low) / extent
+
+
+def check_classes(estimator, y, n_rows):
+    """As :func:`check_y` for a ranker that takes one class per row only."""
+    if getattr(y, "ndim", np.ndim(y) if not sparse.issparse(y) else 2) == 2 and min(np.shape(y)) > 1:
+        raise ValueError(
+            f"{type(estimator).__name__} takes one class per row, but y has the shape {np.shape(y)}; ReliefF and "
+            "ReliefE take label sets."
+        )
+    return check_y(y, n_rows)
 
 
 def _as_array(y):
@@ -271,9 +458,19 @@ def _refuse_text(column, where):
             )
 
 
-def _refuse_non_finite(X, names):
-    """Name row and column of the first value that is NaN or infinite."""
+def _refuse_non_finite(X, names, allow_nan=False):
+    """Name row and column of the first value that is infinite, or NaN unless that is allowed."""
     values = X.data if sparse.issparse(X) else X
+    if allow_nan:
+        if not np.isinf(values).any():
+            return
+        if sparse.issparse(X):
+            X = sparse.csr_matrix(
+                (np.where(np.isnan(values), 0.0, values), X.indices, X.indptr), shape=X.shape
+            )
+            values = X.data
+        else:
+            X = values = np.where(np.isnan(values), 0.0, values)
     with np.errstate(over="ignore", invalid="ignore"):  # finite values may have no finite sum
         total = values.sum()
     if np.isfinite(total) or np.isfinite(values).all():
@@ -291,6 +488,7 @@ def _refuse_non_finite(X, names):
     raise ValueError(
         f"Input X contains {kind}: row {row}, {label}. Remove or impute such values first; "
         "Relief distances are not defined for them."
+        + (' With missing="ignore", ReliefF and the SURF family leave them out.' if kind == "NaN" else "")
     )
 
 
