@@ -29,6 +29,10 @@ class DownloadError(MissingFileError):
     """A data set's file could not be downloaded, or what came is not the file."""
 
 
+class LauncherError(BadInputError):
+    """Workers cannot be had, or those who hand out the work are gone."""
+
+
 class RankerError(RuntimeError):
     """A ranker ran and gave no usable weights; fails its fold, not the study."""
 

@@ -136,7 +136,8 @@ def test_defaults():
         "local_data": str(PROJECT_ROOT / "data"),
         "cache": None,
     }
-    assert config["launcher"] == {"n_workers": None}
+    assert (config["launcher"]["backend"], config["launcher"]["n_workers"]) == ("loky", None)
+    assert "study" not in config
 
 
 @pytest.mark.parametrize("flags", [[], ["--multirun"], ["-m"]])

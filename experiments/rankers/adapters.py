@@ -33,8 +33,9 @@ class RankResult:
     fit_seconds : float
         Wall clock of ``fit`` (or of the score function) alone, seconds.
     info : dict
-        ``latent_dimension`` (int or None) and ``phase_seconds`` (dict of phase → seconds) where the fitted
-        estimator states them as ``n_components_`` and ``timings_``; else empty.
+        ``latent_dimension`` (int or None), ``phase_seconds`` (dict of phase → seconds) and ``neighbors_used`` (for
+        each class, or for all labels together, a dict of number of neighbours → how many rows) where the fitted
+        estimator states them as ``n_components_``, ``timings_`` and ``n_neighbors_used_``; else empty.
     """
 
     weights: np.ndarray
@@ -75,7 +76,7 @@ def build(ranker: Mapping[str, Any]) -> Any:
     for key in settings:
         if not any_name and key not in names:
             raise wrong_name(f"parameter of {target}", key, names)
-    settings = {key: _built_value(value) for key, value in settings.items()}
+    settings = {key: built_value(value) for key, value in settings.items()}
     if scores:
         return functools.partial(obj, **settings)
     try:
@@ -87,20 +88,37 @@ def build(ranker: Mapping[str, Any]) -> Any:
     return built
 
 
-def _built_value(value: Any) -> Any:
+def built_value(value: Any) -> Any:
+    """Make what a value of a configuration stands for.
+
+    Parameters
+    ----------
+    value : object
+        A block with ``_target_`` becomes what its target returns, with ``_partial_: true`` the target with the
+        block's parameters bound; so do blocks inside of lists and other blocks. Anything else stays as it is.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ConfigError
+        When a target cannot be imported, or has no such parameter.
+    """
     if isinstance(value, Mapping):
         if "_target_" not in value:
-            return {key: _built_value(each) for key, each in value.items()}
+            return {key: built_value(each) for key, each in value.items()}
         obj = locate(value["_target_"])
         names, any_name = parameter_names(obj)
         settings = {key: each for key, each in value.items() if key not in ("_target_", "_partial_")}
         for key in settings:
             if not any_name and key not in names:
                 raise wrong_name(f"parameter of {value['_target_']}", key, names)
-        settings = {key: _built_value(each) for key, each in settings.items()}
+        settings = {key: built_value(each) for key, each in settings.items()}
         return functools.partial(obj, **settings) if value.get("_partial_") else obj(**settings)
     if isinstance(value, list | tuple):
-        return [_built_value(each) for each in value]
+        return [built_value(each) for each in value]
     return value
 
 
@@ -284,4 +302,10 @@ def _fitted_info(estimator: Any) -> dict[str, Any]:
         info["latent_dimension"] = None if dimension is None else int(dimension)
     if isinstance(getattr(estimator, "timings_", None), Mapping):
         info["phase_seconds"] = {str(phase): float(value) for phase, value in estimator.timings_.items()}
+    used = getattr(estimator, "n_neighbors_used_", None)
+    if isinstance(used, np.ndarray) and used.ndim in (1, 2):
+        counted = [np.unique(column, return_counts=True) for column in used.reshape(len(used), -1).T]
+        info["neighbors_used"] = [
+            dict(zip(numbers.tolist(), counts.tolist(), strict=True)) for numbers, counts in counted
+        ]
     return info
