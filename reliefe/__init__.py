@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reliefe.reliefe import ReliefE
     from reliefe.relieff import ReliefF
+    from reliefe.surf import SURF, MultiSURF, MultiSURFStar, SURFStar
 
 __version__ = "0.1.0"
 
-__all__ = ["ReliefE", "ReliefF", "__version__"]
+__all__ = ["SURF", "MultiSURF", "MultiSURFStar", "ReliefE", "ReliefF", "SURFStar", "__version__"]
 
-_HOMES = {"ReliefE": "reliefe.reliefe", "ReliefF": "reliefe.relieff"}
+_HOMES = {
+    "MultiSURF": "reliefe.surf",
+    "MultiSURFStar": "reliefe.surf",
+    "ReliefE": "reliefe.reliefe",
+    "ReliefF": "reliefe.relieff",
+    "SURF": "reliefe.surf",
+    "SURFStar": "reliefe.surf",
+}
 
 
 def __getattr__(name):
