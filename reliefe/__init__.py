@@ -10,10 +10,22 @@ if TYPE_CHECKING:
     from reliefe.reliefe import ReliefE
     from reliefe.relieff import ReliefF
     from reliefe.surf import SURF, MultiSURF, MultiSURFStar, SURFStar
+    from reliefe.turf import TuRF
+    from reliefe.vls import VLS
 
 __version__ = "0.1.0"
 
-__all__ = ["SURF", "MultiSURF", "MultiSURFStar", "ReliefE", "ReliefF", "SURFStar", "__version__"]
+__all__ = [
+    "SURF",
+    "VLS",
+    "MultiSURF",
+    "MultiSURFStar",
+    "ReliefE",
+    "ReliefF",
+    "SURFStar",
+    "TuRF",
+    "__version__",
+]
 
 _HOMES = {
     "MultiSURF": "reliefe.surf",
@@ -22,6 +34,8 @@ _HOMES = {
     "ReliefF": "reliefe.relieff",
     "SURF": "reliefe.surf",
     "SURFStar": "reliefe.surf",
+    "TuRF": "reliefe.turf",
+    "VLS": "reliefe.vls",
 }
 
 

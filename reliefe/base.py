@@ -18,8 +18,6 @@ class Ranker(SelectorMixin, BaseEstimator):
     :meth:`_set_weights` in ``fit``.
     """
 
-    _multi_label = False
-
     def _set_weights(self, weights):
         """Keep the weights, and rank the columns by them; equal weights stand in the order of the columns."""
         self.feature_importances_ = weights
@@ -36,11 +34,7 @@ class Ranker(SelectorMixin, BaseEstimator):
     def _get_support_mask(self):
         check_is_fitted(self)
         p = self.n_features_in_
-        wanted = self.n_features_to_select
-        if wanted is None:
-            wanted = p
-        elif not isinstance(wanted, Integral):
-            wanted = max(1, int(round(wanted * p, 6)))  # 0.29 · 100 is 28.999… in floating point
+        wanted = p if self.n_features_to_select is None else amount_of(self.n_features_to_select, p)
         return self.ranking_ <= wanted
 
     def __sklearn_tags__(self):
@@ -48,7 +42,12 @@ class Ranker(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
-        # "0/1 for each of several labels" has its place here, as in scikit-learn's RFE, no classifier either.
-        # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
-        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=self._multi_label)
+        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=False)
         return tags
+
+
+def amount_of(value, p):
+    """Turn a number, or a share, of p columns into a number of columns, at least 1."""
+    if isinstance(value, Integral):
+        return int(value)
+    return max(1, int(round(value * p, 6)))  # 0.29 · 100 is 28.999… in floating point

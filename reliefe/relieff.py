@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils.validation import check_is_fitted
+
+from reliefe.base import Ranker
 
 
-class ReliefF(SelectorMixin, BaseEstimator):
+class ReliefF(Ranker):
     """Rank features by how they differ between near rows of different classes and of the same class.
 
     Multi-class: for each row used, the nearest rows of every class are found by the Manhattan distance on
@@ -219,10 +217,7 @@ class ReliefF(SelectorMixin, BaseEstimator):
         weights, used = relief_weights(
             Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases, coded
         )
-        self.feature_importances_ = weights
-        order = np.argsort(-weights, kind="stable")
-        self.ranking_ = np.empty(weights.shape[0], dtype=np.int64)
-        self.ranking_[order] = np.arange(1, weights.shape[0] + 1)
+        self._set_weights(weights)
         self.sample_indices_ = rows
         if self.n_neighbors == "adaptive":
             self.n_neighbors_used_ = target.used(used)
@@ -283,30 +278,13 @@ class ReliefF(SelectorMixin, BaseEstimator):
         defaults = {"missing": "raise", "discrete_features": None, "discrete_threshold": 10}
         return getattr(self, name, defaults[name])
 
-    def _check_selection_against(self, p):
-        if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:
-            raise ValueError(
-                f"n_features_to_select={self.n_features_to_select} is more than the {p} columns of X."
-            )
-
-    def _get_support_mask(self):
-        check_is_fitted(self)
-        p = self.n_features_in_
-        wanted = self.n_features_to_select
-        if wanted is None:
-            wanted = p
-        elif not isinstance(wanted, Integral):
-            wanted = max(1, int(round(wanted * p, 6)))  # 0.29 · 100 is 28.999… in floating point
-        return self.ranking_ <= wanted
-
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        # "0/1 for each of several labels" has its place here, as in scikit-learn's RFE, no classifier either.
-        # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
+        tags.classifier_tags = None
         if self.target != "regression":
+            # "0/1 for each of several labels" has its place here, as in scikit-learn's RFE, no classifier either.
+            # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
             tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True)
         tags.input_tags.allow_nan = self._parameter("missing") == "ignore"
         return tags

@@ -80,8 +80,8 @@ def check_wrapper_parameters(estimator):
             _check_amount(name, parameters[name])
     if parameters.get("n_subsets") is not None:
         _positive_integer("n_subsets", parameters["n_subsets"], " or None")
-    if "n_final" in parameters:
-        _check_amount("n_final", parameters["n_final"])
+    if parameters.get("n_final") is not None:
+        _check_amount("n_final", parameters["n_final"], "None, ")
     _check_selection(parameters["n_features_to_select"])
     _check_random_state(parameters["random_state"])
 
@@ -364,12 +364,13 @@ def check_response(y, n_rows):
 
 def check_classes(estimator, y, n_rows):
     """As :func:`check_y` for a ranker that takes one class per row only."""
-    if getattr(y, "ndim", np.ndim(y) if not sparse.issparse(y) else 2) == 2 and min(np.shape(y)) > 1:
+    target, classes = check_y(y, n_rows)
+    if sparse.issparse(target):
         raise ValueError(
-            f"{type(estimator).__name__} takes one class per row, but y has the shape {np.shape(y)}; ReliefF and "
-            "ReliefE take label sets."
+            f"{type(estimator).__name__} takes one class per row, but y has {target.shape[1]} columns of labels; "
+            "ReliefF and ReliefE take label sets."
         )
-    return check_y(y, n_rows)
+    return target, classes
 
 
 def _as_array(y):
