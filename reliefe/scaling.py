@@ -207,6 +207,14 @@ def normalise_mixed(X, discrete):
     return Z, coded
 
 
+def any_missing(X):
+    """Say whether there is a NaN among the values of a dense or sparse matrix without infinities."""
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore"):  # finite values may have no finite sum
+        total = values.sum()
+    return bool(np.isnan(total)) and bool(np.isnan(values).any())
+
+
 def prepare(X, discrete=None, in_place=False):
     """Bring columns to the scale of their differences, the plain way if that will do.
 
@@ -226,10 +234,7 @@ def prepare(X, discrete=None, in_place=False):
     coded : bool ndarray of shape (p,), or None
         None where no value is missing and no column holds codes.
     """
-    values = X.data if sparse.issparse(X) else X
-    with np.errstate(over="ignore"):  # finite values may have no finite sum
-        missing = np.isnan(values.sum()) and bool(np.isnan(values).any())
-    if not missing:
+    if not any_missing(X):
         if discrete is None or not discrete.any():
             return normalise(X, in_place), None
         chosen = np.flatnonzero(discrete)

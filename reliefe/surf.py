@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
@@ -76,7 +75,7 @@ class _ThresholdRanker(Ranker):
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe.distances import Groups
         from reliefe.engine import Phases
-        from reliefe.scaling import prepare
+        from reliefe.scaling import any_missing, prepare
         from reliefe.thresholds import Rule, threshold_weights
         from reliefe.validation import check_classes, check_threshold_parameters, check_X, discrete_columns
 
@@ -97,7 +96,7 @@ class _ThresholdRanker(Ranker):
         with phases("normalise"):
             # A sparse X is a copy of the user's already and is worked on in place.
             Z, coded = prepare(X, discrete, in_place=sparse.issparse(X))
-            if coded is not None and self.compatible and self.classes_.shape[0] > 2 and _any_missing(Z):
+            if coded is not None and self.compatible and self.classes_.shape[0] > 2 and any_missing(Z):
                 raise ValueError(
                     f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
                     "than two classes, where skrebate weighs classes anew in every column."
@@ -130,9 +129,9 @@ class _ThresholdRanker(Ranker):
             return None
         from reliefe.distances import EmbeddedRows
         from reliefe.embedding import embed
-        from reliefe.scaling import normalise
+        from reliefe.scaling import any_missing, normalise
 
-        if _any_missing(X):
+        if any_missing(X):
             raise ValueError(
                 f"{type(self).__name__}: X has missing values, which an embedding cannot take; use embedding=None."
             )
@@ -158,10 +157,6 @@ class _ThresholdRanker(Ranker):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "ignore"
         return tags
-
-
-def _any_missing(X):
-    return bool(np.isnan(X.data if sparse.issparse(X) else X).any())
 
 
 class SURF(_ThresholdRanker):

@@ -20,6 +20,7 @@ from reliefe._threads import Team, pieces
 from reliefe.distances import FixedPoint, side_by_side
 from reliefe.kernels import mixed
 from reliefe.kernels import thresholds as kernels
+from reliefe.scaling import any_missing
 from reliefe.targets import add_updates
 
 _BLOCK_BYTES = 32 * 2**20
@@ -90,6 +91,8 @@ def threshold_weights(Z, coded, groups, source, rule, skrebate, n_jobs, phases):
             threshold = rows.means(team, phases).mean()
             if skrebate:  # the mean over the whole square, its diagonal of zeros among it
                 threshold *= (n - 1) / n
+                if any_missing(Z):  # and the half above it, which is then left at 0
+                    threshold /= 2.0
         weights, offset = rows.weigh(rule, skrebate, threshold, team, phases)
     weights /= n
     if rule.similarity:

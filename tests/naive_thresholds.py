@@ -35,16 +35,20 @@ def zone(distance, mean, variance, tolerance):
     return 0 if not beyond else (-1 if gap < 0 else 1)
 
 
-def zones(distances, per_row, skrebate):
+def zones(distances, per_row, skrebate, missing=False):
     """For each row, the numbers of its near rows and of its far rows.
 
-    ``distances`` is a matrix as lists; a row's distance to itself is not looked at.
+    ``distances`` is a matrix as lists; a row's distance to itself is not looked at. skrebate's mean is over the whole
+    square: the diagonal is 0, and where values are missing, so is the half above it.
     """
     n = len(distances)
     apart = [[distances[i][m] for m in range(n) if m != i] for i in range(n)]
     scale = max(max(row) for row in apart)
     tolerance = 1e-12 * scale if isinstance(scale, float) else 0
-    threshold = moments([d for row in apart for d in row] + ([0] * n if skrebate else []))[0]
+    everything = [d for row in apart for d in row]
+    threshold = moments(everything + ([0] * n if skrebate else []))[0]
+    if skrebate and missing:
+        threshold = threshold * Fraction(1, 2)
     result = []
     for i in range(n):
         mean, variance = moments(apart[i]) if per_row else (threshold, Fraction(0))
@@ -101,8 +105,9 @@ def weights(name, X, y, discrete=None, exact=False, embedded=None, metric="manha
         space = naive.table(embedded)
         distances = [[naive.METRICS[metric](a, b) for b in space] for a in space]
     sizes = {c: y.count(c) for c in sorted(set(y))}
+    missing = any(value is None for row in rows for value in row)
     total = [0] * p
-    for i, (near, far) in enumerate(zones(distances, per_row, skrebate)):
+    for i, (near, far) in enumerate(zones(distances, per_row, skrebate, missing)):
         for j in range(p):
             for listed, is_far in ((near, False), (far if far_counts else [], True)):
                 known = dict(naive_mixed.counted(z, i, listed, j, discrete, False))
