@@ -63,7 +63,7 @@ class Phases:
             self.seconds[phase] += time.perf_counter() - start
 
 
-def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, coded=None):
+def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, full=None):
     """Relief weights of all columns.
 
     Parameters
@@ -82,8 +82,8 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, cod
         Number of threads; the result does not depend on it.
     phases : Phases
         Collects the seconds spent on "distances", "neighbours" and "weights".
-    coded : bool ndarray of shape (p,), optional
-        For rows from :func:`reliefe.scaling.normalise_mixed`: the columns that hold codes.
+    full : float64 ndarray of shape (p,), optional
+        For rows from :func:`reliefe.scaling.normalise_mixed`: which differences count as 1.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, cod
                 for lo, hi in pieces(block.shape[0], chunk):
                     part = slice(lo, hi)
                     target.update(
-                        Z, block[part], groups, near[part], counts[part], abs_mean, sums, team, coded
+                        Z, block[part], groups, near[part], counts[part], abs_mean, sums, team, full
                     )
                     phases.advance(hi - lo)
     in_given_order = np.empty_like(used)

@@ -201,13 +201,13 @@ class ReliefF(Ranker):
             random_state = check_random_state(self.random_state)
         with phases("normalise"):
             # A sparse X is a copy of the user's already and is worked on in place.
-            Z, coded = prepare(X, discrete, in_place=sparse.issparse(X))
+            Z, full = prepare(X, discrete, in_place=sparse.issparse(X))
             del X
         rows = self._rows_to_use(n, random_state)
         target, codes = self._target(y, random_state, phases)
         # No more than the rows there are: the arrays behind this cannot hold any integer.
         groups = target.groups(None if self.n_neighbors == "adaptive" else min(self.n_neighbors, Z.shape[0]))
-        if coded is None:
+        if full is None:
             neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
         else:
             from reliefe.distances import MixedColumns
@@ -215,7 +215,7 @@ class ReliefF(Ranker):
             with phases("distances"):
                 neighbours_of = MixedColumns(Z, groups)
         weights, used = relief_weights(
-            Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases, coded
+            Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases, full
         )
         self._set_weights(weights)
         self.sample_indices_ = rows

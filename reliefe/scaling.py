@@ -150,8 +150,8 @@ def normalise_mixed(X, discrete):
     -------
     Z : ndarray (C order) or csr_matrix of shape (n, p), float64
         As from :func:`normalise` wherever a column has no NaN and no codes. Sparse results hold no stored zeros.
-    coded : bool ndarray of shape (p,)
-        Columns that hold codes.
+    full : float64 ndarray of shape (p,)
+        A difference above it counts as 1: 0 for columns that hold codes, 1 for others.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def normalise_mixed(X, discrete):
         Z -= shift
         Z /= divisor
         Z += 0.0
-    return Z, coded
+    return Z, np.where(coded, 0.0, 1.0)
 
 
 def any_missing(X):
@@ -231,8 +231,8 @@ def prepare(X, discrete=None, in_place=False):
     -------
     Z : ndarray (C order) or csr_matrix of shape (n, p), float64
         From :func:`normalise`, or from :func:`normalise_mixed`.
-    coded : bool ndarray of shape (p,), or None
-        None where no value is missing and no column holds codes.
+    full : float64 ndarray of shape (p,), or None
+        As from :func:`normalise_mixed`; None where no value is missing and no column holds codes.
     """
     if not any_missing(X):
         if discrete is None or not discrete.any():

@@ -73,9 +73,10 @@ class _ThresholdRanker(Ranker):
             if hasattr(self, left_over):
                 delattr(self, left_over)
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
+        from reliefe.compatible import distances, ramp
         from reliefe.distances import Groups
         from reliefe.engine import Phases
-        from reliefe.scaling import any_missing, prepare
+        from reliefe.scaling import any_missing, normalise_mixed, prepare
         from reliefe.thresholds import Rule, threshold_weights
         from reliefe.validation import check_classes, check_threshold_parameters, check_X, discrete_columns
 
@@ -95,28 +96,38 @@ class _ThresholdRanker(Ranker):
         embedded = self._embedded_rows(X, codes, groups, random_state, phases)
         with phases("normalise"):
             # A sparse X is a copy of the user's already and is worked on in place.
-            Z, coded = prepare(X, discrete, in_place=sparse.issparse(X))
-            if coded is not None and self.compatible and self.classes_.shape[0] > 2 and any_missing(Z):
+            both_kinds = discrete is not None and discrete.any() and not discrete.all()
+            if self.compatible and both_kinds:
+                Z, full = normalise_mixed(X, discrete)[0], ramp(X, discrete)
+            else:
+                Z, full = prepare(X, discrete, in_place=sparse.issparse(X))
+            if full is not None and self.compatible and self.classes_.shape[0] > 2 and any_missing(Z):
                 raise ValueError(
                     f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
                     "than two classes, where skrebate weighs classes anew in every column."
                 )
             del X
-        source = embedded if embedded is not None else self._rows(Z, coded, groups, phases)
+        if embedded is not None:
+            source = embedded
+        elif self.compatible and both_kinds:
+            with phases("distances"):
+                source = distances(Z, discrete, groups)
+        else:
+            source = self._rows(Z, full, groups, phases)
         rule = Rule(self._per_row, self._far, self._similarity)
         skrebate = self.compatible is not None
-        self._set_weights(threshold_weights(Z, coded, groups, source, rule, skrebate, self.n_jobs, phases))
+        self._set_weights(threshold_weights(Z, full, groups, source, rule, skrebate, self.n_jobs, phases))
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
         return self
 
-    def _rows(self, Z, coded, groups, phases):
+    def _rows(self, Z, full, groups, phases):
         """Return where distances between the columns themselves come from."""
         from reliefe._threads import Team
         from reliefe.distances import MixedColumns, SparseColumns
         from reliefe.thresholds import DenseRows
 
         with phases("distances"):
-            if coded is not None:
+            if full is not None:
                 return MixedColumns(Z, groups)
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)

@@ -30,7 +30,7 @@ EMBEDDED_DISTANCES = {"cosine": kernels.COSINE, "hyperbolic": kernels.HYPERBOLIC
 _PIECES = 16
 
 
-def add_updates(kernels_of, Z, block, rest, weights, team, coded=None):
+def add_updates(kernels_of, Z, block, rest, weights, team, full=None):
     """Add one block's updates to ``weights``.
 
     Dense columns are shared out over the threads. Sparse rows are worked on in a fixed number of pieces whose
@@ -50,10 +50,10 @@ def add_updates(kernels_of, Z, block, rest, weights, team, coded=None):
         Changed in place.
     team : reliefe._threads.Team
         The threads.
-    coded : bool ndarray of shape (p,), optional
+    full : float64 ndarray of shape (p,), optional
         What the kernels take before the block, if anything.
     """
-    before = () if coded is None else (coded,)
+    before = () if full is None else (full,)
     if not sparse.issparse(Z):
         team.split(
             lambda lo, hi: kernels_of.update_dense(Z, *before, block, *rest, lo, hi, weights), Z.shape[1]
@@ -139,14 +139,14 @@ class Classes(_Target):
         """Numbers of neighbours as shown to the user, (s, c)."""
         return counts
 
-    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, coded=None):
-        """Add one block's updates to ``weights``. With ``coded`` (p,), columns may hold codes and values be NaN."""
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
+        """Add one block's updates to ``weights``. With ``full`` (p,), columns may hold codes and values be NaN."""
         coefficients = class_coefficients(self.codes, self._sizes, block)
-        if coded is not None:
+        if full is not None:
             similar = np.zeros(counts.shape[1], dtype=bool)
             shares = similar, np.ones(near.shape), np.zeros(near.shape)
             rest = (near, groups.segment_ptr, counts, coefficients, *shares, mixed.CLASSES, abs_mean)
-            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, coded)
+            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full)
             return
         rest = (near, groups.segment_ptr, counts, coefficients, abs_mean)
         add_updates(multiclass, Z, block, rest, weights, team)
@@ -183,14 +183,14 @@ class LabelSets(_Target):
         """Numbers of neighbours as shown to the user, (s,)."""
         return counts[:, 0]
 
-    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, coded=None):
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
         """As :meth:`Classes.update`."""
         distances = np.empty(near.shape, dtype=np.float64)
         team.split(lambda lo, hi: self._measure(block, near, counts, lo, hi, distances), block.shape[0])
-        if coded is not None:
+        if full is not None:
             shares = np.ones((block.shape[0], 1)), np.zeros(1, dtype=bool), np.ones(near.shape), distances
             rest = (near, groups.segment_ptr, counts, *shares, mixed.LABEL_SETS, abs_mean)
-            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, coded)
+            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full)
             return
         add_updates(multilabel, Z, block, (near, counts, distances, abs_mean), weights, team)
 
@@ -236,19 +236,19 @@ class Responses(_Target):
         influence = np.where(ranks <= counts, falling, 0.0)
         return influence / influence.sum(axis=1, keepdims=True)
 
-    def update(self, Z, block, groups, near, counts, abs_mean, sums, team, coded=None):
+    def update(self, Z, block, groups, near, counts, abs_mean, sums, team, full=None):
         """As :meth:`Classes.update`, to ``sums``."""
         influence = self._influence(counts, near.shape[1])
         chosen = np.where(
             influence > 0.0, near, 0
         )  # beyond the neighbours there is nothing that could be read
         distances = np.abs(self._values[block][:, np.newaxis] - self._values[chosen])
-        if coded is None:
+        if full is None:
             add_updates(regression, Z, block, (near, counts, influence, distances, abs_mean), sums, team)
         else:
             shares = np.ones((block.shape[0], 1)), np.zeros(1, dtype=bool), influence, distances
             rest = (near, groups.segment_ptr, counts, *shares, mixed.RESPONSES, abs_mean)
-            add_updates(mixed, Z, block, rest, sums, team, coded)
+            add_updates(mixed, Z, block, rest, sums, team, full)
             if not sparse.issparse(Z):
                 return
         sums[2] += (influence * distances).sum()

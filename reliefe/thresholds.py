@@ -53,14 +53,14 @@ class Rule:
     similarity: bool = False
 
 
-def threshold_weights(Z, coded, groups, source, rule, skrebate, n_jobs, phases):
+def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
     """Weights of all columns from pairs of rows that are near (and far).
 
     Parameters
     ----------
     Z : ndarray or csr_matrix of shape (n, p)
         Range-normalised rows; feature differences are taken here.
-    coded : bool ndarray of shape (p,), or None
+    full : float64 ndarray of shape (p,), or None
         From :func:`reliefe.scaling.prepare`; None where no value is missing and no column holds codes.
     groups : reliefe.distances.Groups
         Rows by class.
@@ -80,8 +80,8 @@ def threshold_weights(Z, coded, groups, source, rule, skrebate, n_jobs, phases):
     float64 ndarray of shape (p,)
     """
     n = groups.members.shape[0]
-    if coded is not None:
-        rows = _MixedPairs(Z, coded, groups, source)
+    if full is not None:
+        rows = _MixedPairs(Z, full, groups, source)
     else:
         rows = (_SparsePairs if sparse.issparse(Z) else _DensePairs)(Z, groups, source)
     passes = 1 if rule.per_row or rows.at_once else 2
@@ -148,65 +148,52 @@ class _Pairs:
         self._groups = groups
         self._source = source
         self._n = groups.members.shape[0]
+        self._n_classes = groups.class_ptr.shape[0] - 1
         # Rounding of the distance, of the mean, and of the deviation.
         self._tolerance = 3.0 * float(source.tolerance)
 
-    def _buffers(self, b):
-        """Return the arrays to turn the distances of ``b`` rows into weights of pairs."""
-        n_classes = self._groups.class_ptr.shape[0] - 1
-        return _Buffers(
-            distances=np.empty((b, self._n), dtype=self._source.dtype),
-            pairs=np.empty((b, self._n), dtype=np.float64),
-            near=np.empty((b, n_classes), dtype=np.int64),
-            far=np.empty((b, n_classes), dtype=np.int64),
-            offsets=np.empty(b, dtype=np.float64),
-            below=np.empty(b, dtype=self._source.dtype),
-            means=np.empty(b, dtype=np.float64),
-            deviations=np.empty(b, dtype=np.float64),
-        )
-
-    def _pair_weights(self, buffers, places, rule, skrebate, threshold, lo, hi):
-        """Turn the distances of the rows ``lo … hi − 1`` of a block into weights of pairs."""
+    def _factors(self, block, places, rule, skrebate, threshold, lo, hi):
+        """Turn the distances of the rows ``lo … hi − 1`` of a block into weights by zone and class."""
         part = slice(lo, hi)
         if rule.per_row:
-            kernels.spread(buffers.distances, places, lo, hi, buffers.means, buffers.deviations)
-            middle, half = buffers.means[part], 0.5 * buffers.deviations[part]
+            kernels.spread(block.distances, places, lo, hi, block.means, block.deviations)
+            middle, half = block.means[part], 0.5 * block.deviations[part]
         else:
             middle, half = np.full(hi - lo, threshold), 0.0
         slack = self._tolerance + RELATIVE_TOLERANCE * middle
         below, above = middle - half - slack, middle + half + slack
         if self._source.dtype.kind == "i":
             below, above = np.ceil(below), np.floor(above)
-        buffers.below[part] = below
-        kernels.pair_weights(
-            buffers.distances[part],
-            places[part],
+        block.below[part], block.above[part] = below, above
+        kernels.zone_factors(
+            block.distances,
+            places,
             self._groups.class_ptr,
-            buffers.below[part],
-            above.astype(self._source.dtype),
+            block.below,
+            block.above,
             rule.far,
             skrebate,
-            0,
-            hi - lo,
-            buffers.near[part],
-            buffers.far[part],
-            buffers.pairs[part],
-            buffers.offsets[part],
+            lo,
+            hi,
+            block.near,
+            block.far,
+            block.offsets,
         )
 
+    def _pair_weights(self, block, places, lo, hi, out):
+        """Fill ``out`` (b, n) with the weights of the pairs of the rows ``lo … hi − 1``."""
+        zones = (block.below, block.above, block.near, block.far)
+        kernels.pair_weights(block.distances, places, self._groups.class_ptr, *zones, lo, hi, out)
 
-@dataclass
-class _Buffers:
-    """Arrays of a block of rows; see :mod:`reliefe.kernels.thresholds`."""
 
-    distances: np.ndarray
-    pairs: np.ndarray
-    near: np.ndarray
-    far: np.ndarray
-    offsets: np.ndarray
-    below: np.ndarray
-    means: np.ndarray
-    deviations: np.ndarray
+class _Block:
+    """Arrays of a block of b rows; see :mod:`reliefe.kernels.thresholds`."""
+
+    def __init__(self, b, n, n_classes, dtype):
+        self.distances = np.empty((b, n), dtype=dtype)
+        self.below, self.above = np.empty(b, dtype=dtype), np.empty(b, dtype=dtype)
+        self.near, self.far = np.empty((n_classes, b)), np.empty((n_classes, b))
+        self.offsets, self.means, self.deviations = np.empty(b), np.empty(b), np.empty(b)
 
 
 class _Blocks(_Pairs):
@@ -217,7 +204,7 @@ class _Blocks(_Pairs):
         self._Z = Z
         self._b = min(self._n, max(16, _BLOCK_BYTES // (8 * self._n)))
         self.at_once = self._b == self._n
-        self._block = self._buffers(self._b)
+        self._block = _Block(self._b, self._n, self._n_classes, source.dtype)
         self._is_measured = False  # whether the block that is all rows holds its distances
 
     def _blocks(self, team, phases):
@@ -258,9 +245,9 @@ class _Blocks(_Pairs):
         return means
 
     def _weigh_block(self, places, rule, skrebate, threshold, team):
-        """Turn the distances of a block into weights of pairs."""
+        """Turn the distances of a block into weights by zone and class."""
         team.split(
-            lambda lo, hi: self._pair_weights(self._block, places, rule, skrebate, threshold, lo, hi),
+            lambda lo, hi: self._factors(self._block, places, rule, skrebate, threshold, lo, hi),
             places.shape[0],
         )
 
@@ -282,9 +269,11 @@ class _DensePairs(_Blocks):
                 # Distances are not needed any more; their place is taken by the weights of listed pairs.
                 self._is_measured = False
                 values = block.distances.view(np.float64)
+                zones = (block.below, block.above, block.near, block.far)
+                arguments = (block.distances[:b], first, self._groups.class_ptr, members, *zones)
                 team.split(
-                    lambda lo, hi, first=first, b=b, values=values: kernels.list_pairs(
-                        block.pairs[:b], first, members, lo, hi, ids, values, counts
+                    lambda lo, hi, arguments=arguments, values=values: kernels.list_pairs(
+                        *arguments, lo, hi, ids, values, counts
                     ),
                     b,
                 )
@@ -304,9 +293,9 @@ class _DensePairs(_Blocks):
 class _MixedPairs(_Blocks):
     """Pairs where values are missing or columns hold codes: near and far rows are listed class by class."""
 
-    def __init__(self, Z, coded, groups, source):
+    def __init__(self, Z, full, groups, source):
         super().__init__(Z, groups, source)
-        self._coded = coded
+        self._full = full
 
     def weigh(self, rule, skrebate, threshold, team, phases):
         """As in :class:`_DensePairs`."""
@@ -320,6 +309,7 @@ class _MixedPairs(_Blocks):
         near = np.empty((self._b, segment_ptr[-1]), dtype=np.int32)
         counts = np.empty((self._b, n_segments), dtype=np.int64)
         sums = np.empty((self._b, n_segments), dtype=np.float64)
+        pairs = np.empty((self._b, self._n), dtype=np.float64)
         ones, zeros = np.ones((self._b, segment_ptr[-1])), np.zeros((self._b, segment_ptr[-1]))
         weights, offset = np.zeros((1, self._Z.shape[1])), 0.0
         for first, b in self._blocks(team, phases):
@@ -327,7 +317,10 @@ class _MixedPairs(_Blocks):
             with phases("neighbours"):
                 places = np.arange(first, first + b, dtype=np.int64)
                 self._weigh_block(places, rule, skrebate, threshold, team)
-                lists = (block.pairs, block.distances, block.below, class_ptr, segment_ptr, members, rule.far)
+                team.split(
+                    lambda lo, hi, places=places: self._pair_weights(self._block, places, lo, hi, pairs), b
+                )
+                lists = (pairs, block.distances, block.below, class_ptr, segment_ptr, members, rule.far)
                 team.split(
                     lambda lo, hi, lists=lists: kernels.list_zones(*lists, lo, hi, near, counts, sums), b
                 )
@@ -345,7 +338,7 @@ class _MixedPairs(_Blocks):
                     mixed.CLASSES,
                 )
                 rows = members[first : first + b]
-                add_updates(mixed, self._Z, rows, (*rest, False), weights, team, self._coded)
+                add_updates(mixed, self._Z, rows, (*rest, False), weights, team, self._full)
             if sparse.issparse(self._Z):  # where nothing is stored, all is similar
                 offset += coefficients[:, similar].sum()
         return weights[0], offset
@@ -371,20 +364,21 @@ class _SparsePairs(_Pairs):
         self._seconds = []
 
     def _few_rows(self, lo, hi):
-        """Yield buffers with the distances of a few rows at a time, the rows' places and numbers, and seconds."""
+        """Yield arrays with the distances of a few rows at a time, places and numbers of the rows, and seconds."""
         try:
-            buffers, seconds = self._spare.pop()
+            block, pairs, seconds = self._spare.pop()
         except IndexError:
-            buffers, seconds = self._buffers(self._few), np.zeros(3)
+            block = _Block(self._few, self._n, self._n_classes, self._source.dtype)
+            pairs, seconds = np.empty((self._few, self._n)), np.zeros(3)
             self._seconds.append(seconds)
         for start in range(lo, hi, self._few):
             places = np.arange(start, min(hi, start + self._few), dtype=np.int64)
             rows = self._groups.members[places]
             began = time.perf_counter()
-            self._source.measure(rows, places, buffers.distances)
+            self._source.measure(rows, places, block.distances)
             seconds[0] += time.perf_counter() - began
-            yield buffers, places, rows, seconds
-        self._spare.append((buffers, seconds))
+            yield block, pairs, places, rows, seconds
+        self._spare.append((block, pairs, seconds))
 
     def _share(self, began, phases):
         names = ("distances", "neighbours", "weights")
@@ -397,10 +391,10 @@ class _SparsePairs(_Pairs):
         means, deviations = np.empty(self._n), np.empty(self._n)
 
         def part(lo, hi):
-            for buffers, places, _, seconds in self._few_rows(lo, hi):
+            for block, _, places, _, seconds in self._few_rows(lo, hi):
                 began = time.perf_counter()
                 found = means[places[0] : places[-1] + 1], deviations[places[0] : places[-1] + 1]
-                kernels.spread(buffers.distances, places, 0, places.shape[0], *found)
+                kernels.spread(block.distances, places, 0, places.shape[0], *found)
                 seconds[1] += time.perf_counter() - began
 
         began = time.perf_counter()
@@ -419,13 +413,14 @@ class _SparsePairs(_Pairs):
             sums = {lo: (np.zeros(n), np.zeros(p)) for lo in bounds[:-1]}
 
             def part(lo, hi, sums=sums):
-                for buffers, places, rows, seconds in self._few_rows(lo, hi):
+                for block, pairs, places, rows, seconds in self._few_rows(lo, hi):
                     began = time.perf_counter()
                     b = places.shape[0]
-                    self._pair_weights(buffers, places, rule, skrebate, threshold, 0, b)
-                    offsets[places] = buffers.offsets[:b]
+                    self._factors(block, places, rule, skrebate, threshold, 0, b)
+                    self._pair_weights(block, places, 0, b, pairs)
+                    offsets[places] = block.offsets[:b]
                     between = time.perf_counter()
-                    kernels.update_sparse(rows, buffers.pairs, *self._rows, *self._columns, 0, b, *sums[lo])
+                    kernels.update_sparse(rows, pairs, *self._rows, *self._columns, 0, b, *sums[lo])
                     seconds[1:] += (between - began, time.perf_counter() - between)
 
             team.each(part, list(pairwise(bounds)), advance=phases.advance)

@@ -116,8 +116,8 @@ def test_a_long_table_has_tiles(storage):
     X = rng.integers(0, 4, (1100, 66)) * (rng.random((1100, 66)) < 0.5) * 1.0
     X[rng.random(X.shape) < 0.1] = np.nan
     discrete = np.arange(66) % 3 == 0
-    Z, coded = normalise_mixed(storage(X), discrete)
-    np.testing.assert_array_equal(coded, discrete)
+    Z, full = normalise_mixed(storage(X), discrete)
+    np.testing.assert_array_equal(full, ~discrete)
     from reliefe.distances import Groups, MixedColumns
 
     codes = rng.integers(0, 2, 1100)
@@ -142,20 +142,20 @@ def test_without_gaps_and_codes_nothing_changes(storage):
         ranker = ReliefF(**parameters).fit(storage(X), y)
         np.testing.assert_array_equal(ranker.feature_importances_, plain)
     assert prepare(storage(X), np.arange(13) == 12)[1] is None
-    assert prepare(storage(X), np.arange(13) == 0)[1].tolist() == [True] + [False] * 12
+    assert prepare(storage(X), np.arange(13) == 0)[1].tolist() == [0.0] + [1.0] * 12
 
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_scaling_of_columns(storage):
     X = mixture(9)
-    Z, coded = normalise_mixed(storage(X), CATEGORIES)
-    assert coded.tolist() == [False, False, True, True, False, False, True]
+    Z, full = normalise_mixed(storage(X), CATEGORIES)
+    assert full.tolist() == [1, 1, 0, 0, 1, 1, 0]
     dense = Z.toarray() if sp.issparse(Z) else Z
     if sp.issparse(Z):
         assert (Z.data != 0).all() and Z.has_sorted_indices
     plain = normalise(X)
     for j in range(7):
-        if not coded[j]:
+        if full[j] == 1.0:
             np.testing.assert_array_equal(dense[:, j], plain[:, j])
             continue
         assert (dense[:, j] == np.rint(dense[:, j])).all()
@@ -274,7 +274,7 @@ def test_means_of_similarity(abs_mean, storage):
     X, rng = mixture(17), np.random.default_rng(18)
     X[rng.random(X.shape) < 0.25] = np.nan
     X[5], X[:, 1] = np.nan, np.nan
-    Z, coded = normalise_mixed(storage(X), CATEGORIES)
+    Z, full = normalise_mixed(storage(X), CATEGORIES)
     z = twin.prepared(twin.table(X), CATEGORIES)
     near = np.array([rng.permutation(30)[:9] for _ in range(30)], dtype=np.int32)
     segment_ptr, counts = (
@@ -294,9 +294,9 @@ def test_means_of_similarity(abs_mean, storage):
     rest = (np.arange(30), near, segment_ptr, counts, coefficients, similar, *shares, mixed.CLASSES, abs_mean)
     if sp.issparse(Z):
         for lo, hi in ((0, 11), (11, 30)):
-            mixed.update_sparse(Z.indptr, Z.indices, Z.data, coded, *rest, lo, hi, sums)
+            mixed.update_sparse(Z.indptr, Z.indices, Z.data, full, *rest, lo, hi, sums)
         sums += coefficients[counts[:, 1] > 0, 1].sum()
     else:
         for lo, hi in ((0, 3), (3, 7)):
-            mixed.update_dense(Z, coded, *rest, lo, hi, sums)
+            mixed.update_dense(Z, full, *rest, lo, hi, sums)
     np.testing.assert_allclose(sums[0], expected, rtol=1e-12, atol=1e-12)

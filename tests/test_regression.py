@@ -117,7 +117,7 @@ def test_updates(abs_mean, storage):
             expected[3, j] += sum(influence[i, t] * (1 - targets[i, t]) for t, _ in known)
     whole = np.array(expected[2:, :1])
     plain, of_mixed = np.zeros((4, 12)), np.zeros((4, 12))
-    coded = np.zeros(12, dtype=bool)
+    full = np.ones(12)
     lists = (near, np.array([0, 5]), counts, np.ones((32, 1)), np.zeros(1, dtype=bool), influence, targets)
     if sp.issparse(Z):
         for lo, hi in ((0, 20), (20, 32)):
@@ -126,7 +126,7 @@ def test_updates(abs_mean, storage):
                 *arrays, np.arange(32), near, counts, influence, targets, abs_mean, lo, hi, plain
             )
             mixed.update_sparse(
-                *arrays, coded, np.arange(32), *lists, mixed.RESPONSES, abs_mean, lo, hi, of_mixed
+                *arrays, full, np.arange(32), *lists, mixed.RESPONSES, abs_mean, lo, hi, of_mixed
             )
         of_mixed[2:] += whole
     else:
@@ -134,7 +134,7 @@ def test_updates(abs_mean, storage):
             regression.update_dense(
                 Z, np.arange(32), near, counts, influence, targets, abs_mean, lo, hi, plain
             )
-            mixed.update_dense(Z, coded, np.arange(32), *lists, mixed.RESPONSES, abs_mean, lo, hi, of_mixed)
+            mixed.update_dense(Z, full, np.arange(32), *lists, mixed.RESPONSES, abs_mean, lo, hi, of_mixed)
     np.testing.assert_allclose(plain[:2], expected[:2], rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(of_mixed, expected, rtol=1e-12, atol=1e-13)
 

@@ -152,6 +152,13 @@ def distances_sparse(
 
 
 @kernel()
+def _size(gap, full):
+    """Return how large a difference is."""
+    size = abs(gap)
+    return size if size <= full else 1.0
+
+
+@kernel()
 def _added(kind, coefficient, similar, hits, misses, plain, weighted, j, sums):
     """Add what one group of neighbours says about column ``j`` to ``sums``.
 
@@ -178,7 +185,7 @@ def _added(kind, coefficient, similar, hits, misses, plain, weighted, j, sums):
 @kernel()
 def update_dense(
     Z,
-    coded,
+    full,
     rows,
     neighbours,
     segment_ptr,
@@ -199,8 +206,9 @@ def update_dense(
     ----------
     Z : float64 array of shape (n, p)
         Range-normalised values, codes, NaN.
-    coded : bool array of shape (p,)
-        Columns that hold codes. They have no mean, so that ``abs_mean`` changes nothing for them.
+    full : float64 array of shape (p,)
+        A difference above it counts as 1: 0 for columns that hold codes, 1 for others. Codes have no mean, so that
+        ``abs_mean`` changes nothing for them.
     rows : int64 array of shape (b,)
         Row numbers of the block.
     neighbours : int32 array of shape (b, segment_ptr[-1])
@@ -234,11 +242,13 @@ def update_dense(
     plain = np.empty(step, dtype=np.float64)
     weighted = np.empty(step, dtype=np.float64)
     signed = np.empty(step, dtype=np.bool_)
+    most = np.empty(step, dtype=np.float64)
     for j0 in range(lo, hi, step):
         j1 = min(hi, j0 + step)
         width = j1 - j0
         for j in range(width):
-            signed[j] = abs_mean and not coded[j0 + j]
+            signed[j] = abs_mean and full[j0 + j] > 0.0
+            most[j] = full[j0 + j]
         for r in range(rows.shape[0]):
             own = Z[rows[r], j0:j1]
             for q in range(counts.shape[1]):
@@ -257,7 +267,7 @@ def update_dense(
                         gap = own[j] - other[j]
                         known = gap == gap
                         size = abs(gap)
-                        size = size if size < 1.0 else 1.0
+                        size = size if size <= most[j] else 1.0
                         difference = (gap if signed[j] else size) if known else 0.0
                         hits[j] += hit if known else 0.0
                         misses[j] += miss if known else 0.0
@@ -276,7 +286,7 @@ def update_sparse(
     indptr,
     indices,
     values,
-    coded,
+    full,
     rows,
     neighbours,
     segment_ptr,
@@ -349,7 +359,7 @@ def update_sparse(
                     stored_misses[j] += miss
                     gap = own[j] - values[e]
                     if not np.isnan(gap):
-                        difference = gap if abs_mean and not coded[j] else min(abs(gap), 1.0)
+                        difference = gap if abs_mean and full[j] > 0.0 else _size(gap, full[j])
                         hits[j] += hit
                         misses[j] += miss
                         plain[j] += both * difference
@@ -363,7 +373,7 @@ def update_sparse(
                     rest_misses = all_misses - stored_misses[j]
                     rest_hits = rest_hits if rest_hits > least else 0.0
                     rest_misses = rest_misses if rest_misses > least else 0.0
-                    difference = own[j] if abs_mean and not coded[j] else min(abs(own[j]), 1.0)
+                    difference = own[j] if abs_mean and full[j] > 0.0 else _size(own[j], full[j])
                     hits[j] += rest_hits
                     misses[j] += rest_misses
                     plain[j] += (rest_hits + rest_misses) * difference
