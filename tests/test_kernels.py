@@ -57,6 +57,7 @@ TWINS = {
     "targets.between_vectors": naive.EMBEDDED_DISTANCES,
     "thresholds.list_pairs": naive_thresholds.pair_weights,
     "thresholds.list_zones": naive_thresholds.zones,
+    "thresholds.zone_factors": naive_thresholds.pair_weights,
     "thresholds.manhattan_dense": naive.manhattan,
     "thresholds.pair_weights": naive_thresholds.pair_weights,
     "thresholds.spread": naive_thresholds.moments,

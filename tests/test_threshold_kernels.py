@@ -79,6 +79,27 @@ def zones_of(distances, below, above):
     ]
 
 
+def listed_pairs(distances, first, below, above, near, beyond):
+    """Pairs of places with their weights, as listed in two pieces; a pair inside the block from its first row."""
+    b = distances.shape[0]
+    ids, counts = np.full((b, 12), -1, np.int32), np.full(b, -1)
+    kept = distances.copy()  # overwritten by the weights, as where they share their memory
+    values = kept.view(np.float64)
+    factors = np.ascontiguousarray(near), np.ascontiguousarray(beyond)
+    arguments = (kept, first, CLASS_PTR, MEMBERS, below, above, *factors)
+    kernels.list_pairs(*arguments, 0, b // 2, ids, values, counts)
+    assert (counts[b // 2 :] == -1).all()
+    kernels.list_pairs(*arguments, b // 2, b, ids, values, counts)
+    place = {int(row): m for m, row in enumerate(MEMBERS)}
+    found = {}
+    for r in range(b):
+        for t in range(counts[r]):
+            pair = first + r, place[int(ids[r, t])]
+            assert pair not in found and pair[::-1] not in found
+            found[pair] = values[r, t]
+    return found
+
+
 @pytest.mark.parametrize("skrebate", [False, True])
 @pytest.mark.parametrize("far", [False, True])
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
@@ -87,22 +108,33 @@ def test_weights_of_pairs_and_lists_of_zones(limits, dtype, far, skrebate):
     distances = symmetric(9, dtype)
     below, above = np.full(12, limits[0], dtype), np.full(12, limits[1], dtype)
     below[3], above[3] = 5, 5
-    near_counts, far_counts = np.full((12, 3), -1), np.full((12, 3), -1)
+    near, beyond = np.full((3, 12), -7.0), np.full((3, 12), -7.0)
     pairs, offsets = np.full((12, 12), -7.0), np.full(12, -7.0)
-    rest = (near_counts, far_counts, pairs, offsets)
-    arguments = (distances, np.arange(12), CLASS_PTR, below, above, far, skrebate)
-    kernels.pair_weights(*arguments, 5, 12, *rest)
-    assert (pairs[:5] == -7).all() and (offsets[:5] == -7).all() and (near_counts[:5] == -1).all()
-    kernels.pair_weights(*arguments, 0, 5, *rest)
+    arguments = (distances, np.arange(12), CLASS_PTR, below, above)
+    kernels.zone_factors(*arguments, far, skrebate, 5, 12, near, beyond, offsets)
+    assert (near[:, :5] == -7).all() and (beyond[:, :5] == -7).all() and (offsets[:5] == -7).all()
+    kernels.zone_factors(*arguments, far, skrebate, 0, 5, near, beyond, offsets)
+    kernels.pair_weights(*arguments, near, beyond, 5, 12, pairs)
+    assert (pairs[:5] == -7).all()
+    kernels.pair_weights(*arguments, near, beyond, 0, 5, pairs)
     y = CODES.tolist()
     zones = zones_of(distances, below, above)
-    for i, (near, beyond) in enumerate(zones):
-        expected = twin.pair_weights(i, near, beyond, y, far, skrebate)
+    for i, (near_rows, far_rows) in enumerate(zones):
+        expected = twin.pair_weights(i, near_rows, far_rows, y, far, skrebate)
         np.testing.assert_allclose(pairs[i], np.array(expected, dtype=float), rtol=1e-14)
-        assert near_counts[i].tolist() == [sum(y[m] == q for m in near) for q in range(3)]
-        assert far_counts[i].tolist() == [sum(y[m] == q for m in beyond) for q in range(3)]
-        offset = -sum(Fraction(w) for m, w in enumerate(expected) if m in beyond) if far else 0
+        offset = -sum(Fraction(w) for m, w in enumerate(expected) if m in far_rows) if far else 0
         assert offsets[i] == (0.0 if offset == 0 else pytest.approx(float(offset), rel=1e-14))
+    for first, b in ((0, 12), (0, 5), (4, 8), (11, 1)):
+        block = slice(first, first + b)
+        listed = listed_pairs(
+            distances[block], first, below[block], above[block], near[:, block], beyond[:, block]
+        )
+        whole = {}
+        for r in range(b):
+            for m in range(12):
+                pair = (first + r, m) if (m, first + r) not in whole else (m, first + r)
+                whole[pair] = whole.get(pair, 0.0) + pairs[first + r, m]
+        assert listed == {pair: w for pair, w in whole.items() if w != 0.0}
 
     segment_ptr = np.concatenate([[0], np.cumsum(np.tile(np.diff(CLASS_PTR), 2 if far else 1))])
     n_segments = segment_ptr.shape[0] - 1
@@ -121,54 +153,39 @@ def test_weights_of_pairs_and_lists_of_zones(limits, dtype, far, skrebate):
 
 
 @pytest.mark.parametrize("p", [1, 5, 70])
-@pytest.mark.parametrize(("first", "b"), [(0, 12), (0, 5), (4, 8), (11, 1)])
-def test_sums_over_pairs(first, b, p):
+def test_sums_over_pairs(p):
     rng = np.random.default_rng(205)
     X = rows_of_eighths(p)
-    pairs = rng.integers(-4, 5, size=(b, 12)) * (rng.random((b, 12)) < 0.6) / 4.0
-    places = np.arange(first, first + b)
-    pairs[np.arange(b), places] = 0.0
-    rows = MEMBERS[places]
-    listed = {}
-    for r in range(b):
-        for m in range(12):
-            if pairs[r, m]:
-                listed[int(rows[r]), int(MEMBERS[m])] = Fraction(pairs[r, m])
+    pairs = rng.integers(-4, 5, size=(5, 12)) * (rng.random((5, 12)) < 0.6) / 4.0
+    rows = MEMBERS[4:9]
+    pairs[np.arange(5), np.arange(4, 9)] = 0.0
+    weighted = {
+        (int(rows[r]), int(MEMBERS[m])): Fraction(pairs[r, m])
+        for r in range(5)
+        for m in range(12)
+        if pairs[r, m]
+    }
     z = [[Fraction(value) for value in row] for row in X.tolist()]
     start = rng.integers(-9, 10, size=p) / 8.0
-    expected = [
-        float(Fraction(s) + w) for s, w in zip(start, twin.weighted_differences(z, listed), strict=True)
-    ]
+    added = twin.weighted_differences(z, weighted)
+    expected = [float(Fraction(s) + w) for s, w in zip(start, added, strict=True)]
 
-    ids, values, counts = np.full((b, 12), -1, np.int32), np.full((b, 12), -7.0), np.full(b, -1)
-    kernels.list_pairs(pairs, first, MEMBERS, 0, b // 2, ids, values, counts)
-    assert (counts[b // 2 :] == -1).all()
-    kernels.list_pairs(pairs, first, MEMBERS, b // 2, b, ids, values, counts)
-    together = {}
-    for (i, m), w in listed.items():
-        pair = (m, i) if (m, i) in together else (i, m)
-        together[pair] = together.get(pair, 0) + w
-    found = {}
-    for r in range(b):
-        for t in range(counts[r]):
-            pair = (int(rows[r]), int(ids[r, t]))
-            assert pair not in found and pair[::-1] not in found
-            found[pair if pair in together else pair[::-1]] = Fraction(values[r, t])
-    assert found == {pair: w for pair, w in together.items() if w != 0}
-
+    ids, values, counts = np.full((5, 12), -1, np.int32), np.full((5, 12), np.nan), np.zeros(5, np.int64)
+    for r in range(5):
+        chosen = np.flatnonzero(pairs[r])
+        counts[r] = len(chosen)
+        ids[r, : counts[r]], values[r, : counts[r]] = MEMBERS[chosen], pairs[r, chosen]
     dense = start.copy()
     kernels.update_dense(X, rows, ids, values, counts, 0, p // 2, dense)
     np.testing.assert_array_equal(dense[p // 2 :], start[p // 2 :])
     kernels.update_dense(X, rows, ids, values, counts, p // 2, p, dense)
     np.testing.assert_allclose(dense, expected, rtol=1e-12, atol=1e-14)
 
-    S = sp.csr_matrix(X)
-    C = sp.csc_matrix(X[MEMBERS])
+    S, C = sp.csr_matrix(X), sp.csc_matrix(X[MEMBERS])
+    by_row, by_column = (S.indptr, S.indices, S.data), (C.indptr, C.indices, C.data)
     sparse, received = start.copy(), np.zeros(12)
-    for lo, hi in ((0, b // 2), (b // 2, b)):
-        kernels.update_sparse(
-            rows, pairs, S.indptr, S.indices, S.data, C.indptr, C.indices, C.data, lo, hi, received, sparse
-        )
+    for lo, hi in ((0, 2), (2, 5)):
+        kernels.update_sparse(rows, pairs, *by_row, *by_column, lo, hi, received, sparse)
     np.testing.assert_allclose(received, pairs.sum(axis=0), rtol=1e-14, atol=1e-14)
     sparse += np.abs(X[MEMBERS]).T @ received
     np.testing.assert_allclose(sparse, expected, rtol=1e-12, atol=1e-14)

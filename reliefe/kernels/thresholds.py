@@ -2,7 +2,7 @@
 
 What such a ranker does comes down to one number per pair of rows: how much the differences of the pair add to the
 weights, the same for all columns. Distances of a row give the thresholds (:func:`spread`), distances and thresholds
-give the weights of its pairs (:func:`pair_weights`), and a weighted sum of differences remains. Rows stand in the
+give the weights of its pairs (:func:`zone_factors`), and a weighted sum of differences remains. Rows stand in the
 order of their classes, so that a class is a stretch of a row of distances.
 """
 
@@ -16,7 +16,6 @@ from reliefe.kernels.weights import _columns_at_once
 _COLUMNS_PER_TILE = 32
 _ROWS_PER_TILE = 64
 _LANES = 1024  # rows measured side by side; with them, a tile of columns stays in the second-level cache
-_TURNED = 8  # rows whose pairs are listed together: a cache line of the other half of the square
 
 
 @kernel()
@@ -114,19 +113,20 @@ def spread(distances, positions, lo, hi, means, deviations):
     """
     n = distances.shape[1]
     for r in range(lo, hi):
-        own = positions[r]
+        before = distances[r, : positions[r]]
+        after = distances[r, positions[r] + 1 :]
         total = 0.0
-        for m in range(own):
-            total += np.float64(distances[r, m])
-        for m in range(own + 1, n):
-            total += np.float64(distances[r, m])
+        for m in range(before.shape[0]):
+            total += np.float64(before[m])
+        for m in range(after.shape[0]):
+            total += np.float64(after[m])
         mean = total / (n - 1)
         squares = 0.0
-        for m in range(own):
-            d = np.float64(distances[r, m]) - mean
+        for m in range(before.shape[0]):
+            d = np.float64(before[m]) - mean
             squares += d * d
-        for m in range(own + 1, n):
-            d = np.float64(distances[r, m]) - mean
+        for m in range(after.shape[0]):
+            d = np.float64(after[m]) - mean
             squares += d * d
         means[r] = mean
         deviations[r] = np.sqrt(squares / (n - 1))
@@ -171,22 +171,10 @@ def _shares(counts, own, class_ptr, skrebate, factors):
 
 
 @kernel()
-def pair_weights(
-    distances,
-    positions,
-    class_ptr,
-    below,
-    above,
-    far,
-    skrebate,
-    lo,
-    hi,
-    near_counts,
-    far_counts,
-    out,
-    offsets,
+def zone_factors(
+    distances, positions, class_ptr, below, above, far, skrebate, lo, hi, near_factors, far_factors, offsets
 ):
-    """Weights of the pairs of some rows, as seen from these rows.
+    """Weights of the pairs of some rows, as seen from these rows: one number per zone and class.
 
     Parameters
     ----------
@@ -204,59 +192,96 @@ def pair_weights(
         Whether classes are weighed as scikit-rebate does, which differs from ReliefF's rule with three or more.
     lo, hi : int
         Rows to work on.
-    near_counts, far_counts : int64 arrays of shape (b, c)
-        How many near and far rows there are of each class. Rows ``lo … hi − 1`` are overwritten.
-    out : float64 array of shape (b, n)
-        Weights of the differences. Rows ``lo … hi − 1`` are overwritten.
+    near_factors, far_factors : float64 arrays of shape (c, b)
+        Weight of the difference to a near row, and to a far row, of each class. Columns ``lo … hi − 1`` are
+        overwritten; 0 where there are no such rows.
     offsets : float64 array of shape (b,)
         What the far rows add to every column if 1 − difference is counted in place of −difference.
     """
     n_classes = class_ptr.shape[0] - 1
-    near_factors = np.empty(n_classes, dtype=np.float64)
-    far_factors = np.empty(n_classes, dtype=np.float64)
+    near_counts = np.empty(n_classes, dtype=np.int64)
+    far_counts = np.empty(n_classes, dtype=np.int64)
+    factors = np.empty(n_classes, dtype=np.float64)
     for r in range(lo, hi):
         row = distances[r]
         position = positions[r]
         low = below[r]
         high = above[r]
-        own = 0
+        own = _class_of(position, class_ptr)
         for q in range(n_classes):
-            start = class_ptr[q]
-            stop = class_ptr[q + 1]
-            if start <= position < stop:
-                own = q
             near = 0
             beyond = 0
-            for m in range(start, stop):
-                near += np.int64(row[m] < low)
-                beyond += np.int64(row[m] > high)
-            near_counts[r, q] = near
-            far_counts[r, q] = beyond
-        near_counts[r, own] -= np.int64(row[position] < low)
-        far_counts[r, own] -= np.int64(row[position] > high)
-        _shares(near_counts[r], own, class_ptr, skrebate, near_factors)
+            members = row[class_ptr[q] : class_ptr[q + 1]]  # counted from 0, which makes it a loop without checks
+            for m in range(members.shape[0]):
+                near += np.int64(members[m] < low)
+                beyond += np.int64(members[m] > high)
+            near_counts[q] = near
+            far_counts[q] = beyond
+        near_counts[own] -= np.int64(row[position] < low)
+        far_counts[own] -= np.int64(row[position] > high)
+        _shares(near_counts, own, class_ptr, skrebate, factors)
+        near_factors[:, r] = factors
+        far_factors[:, r] = 0.0
         offsets[r] = 0.0
         if far:
-            offsets[r] = _shares(far_counts[r], own, class_ptr, skrebate, far_factors)
-        for q in range(n_classes):
-            a = near_factors[q]
-            b = -far_factors[q] if far else 0.0
-            for m in range(class_ptr[q], class_ptr[q + 1]):
-                d = row[m]
-                out[r, m] = a if d < low else (b if d > high else 0.0)
-        out[r, position] = 0.0
+            offsets[r] = _shares(far_counts, own, class_ptr, skrebate, factors)
+            far_factors[:, r] = -factors
 
 
 @kernel()
-def list_pairs(weights, first, members, lo, hi, ids, values, counts):
+def _class_of(position, class_ptr):
+    """Class of the row that stands at ``position``."""
+    own = 0
+    while position >= class_ptr[own + 1]:
+        own += 1
+    return own
+
+
+@kernel()
+def _one_way(row, r, class_ptr, low, high, near_factors, far_factors, out):
+    """Put the weights of the pairs of one row, as seen from it, into ``out``."""
+    for q in range(class_ptr.shape[0] - 1):
+        near = near_factors[q, r]
+        beyond = far_factors[q, r]
+        members = row[class_ptr[q] : class_ptr[q + 1]]
+        weights = out[class_ptr[q] : class_ptr[q + 1]]
+        for m in range(members.shape[0]):
+            d = members[m]
+            weights[m] = near if d < low else (beyond if d > high else 0.0)
+
+
+@kernel()
+def pair_weights(distances, positions, class_ptr, below, above, near_factors, far_factors, lo, hi, out):
+    """Weights of the pairs of some rows, as seen from these rows, pair by pair.
+
+    Parameters
+    ----------
+    distances, positions, class_ptr, below, above, near_factors, far_factors : arrays
+        As in :func:`zone_factors`.
+    lo, hi : int
+        Rows to work on.
+    out : float64 array of shape (b, n)
+        Weights of the differences, 0 for a row and itself. Rows ``lo … hi − 1`` are overwritten.
+    """
+    for r in range(lo, hi):
+        _one_way(distances[r], r, class_ptr, below[r], above[r], near_factors, far_factors, out[r])
+        out[r, positions[r]] = 0.0
+
+
+@kernel()
+def list_pairs(
+    distances, first, class_ptr, members, below, above, near_factors, far_factors, lo, hi, ids, values, counts
+):
     """List the pairs of a block of consecutive rows that have a weight, each pair inside the block once.
 
     Parameters
     ----------
-    weights : float64 array of shape (b, n)
-        Weights of the pairs of the rows ``first … first + b − 1``.
+    distances : array of shape (b, n)
+        Distances of the rows that stand at ``first … first + b − 1``.
     first : int
         See above.
+    class_ptr, below, above, near_factors, far_factors : arrays
+        As in :func:`zone_factors`.
     members : int64 array of shape (n,)
         Row number of each place.
     lo, hi : int
@@ -264,24 +289,37 @@ def list_pairs(weights, first, members, lo, hi, ids, values, counts):
     ids : int32 array of shape (b, n)
         Row numbers of the others. Rows ``lo … hi − 1`` are overwritten; beyond ``counts`` stands nothing of use.
     values : float64 array of shape (b, n)
-        Weight of each; of a pair inside the block, the sum of both directions.
+        Weight of each; of a pair inside the block, the sum of both directions. It may lie where ``distances``
+        lie: a row is read before it is written.
     counts : int64 array of shape (b,)
         How many.
     """
-    b, n = weights.shape
-    for r0 in range(lo, hi, _TURNED):
-        r1 = min(hi, r0 + _TURNED)
-        counts[r0:r1] = 0
-        for m in range(n):
-            inside = first <= m < first + b
-            for r in range(r0, r1):
-                w = weights[r, m]
-                if inside:
-                    w = 0.0 if m <= first + r else w + weights[m - first, first + r]
-                c = counts[r]
-                ids[r, c] = members[m]  # overwritten by the next where there is no weight
-                values[r, c] = w
-                counts[r] = c + np.int64(w != 0.0)
+    b, n = distances.shape
+    both = np.empty(n, dtype=np.float64)
+    for r in range(lo, hi):
+        row = distances[r]
+        own = _class_of(first + r, class_ptr)
+        _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, both)
+        later = row[first + r + 1 : first + b]
+        sums = both[first + r + 1 : first + b]
+        low = below[r + 1 : b]
+        high = above[r + 1 : b]
+        near = near_factors[own, r + 1 : b]
+        beyond = far_factors[own, r + 1 : b]
+        for t in range(later.shape[0]):
+            d = later[t]
+            sums[t] += near[t] if d < low[t] else (beyond[t] if d > high[t] else 0.0)
+        c = 0
+        for part in range(2):  # what stands before the block, and what comes after the row
+            start = 0 if part == 0 else first + r + 1
+            stop = first if part == 0 else n
+            others = members[start:stop]
+            sums = both[start:stop]
+            for m in range(others.shape[0]):
+                ids[r, c] = others[m]  # overwritten by the next where there is no weight
+                values[r, c] = sums[m]
+                c += np.int64(sums[m] != 0.0)
+        counts[r] = c
 
 
 @kernel()
