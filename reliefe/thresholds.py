@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from reliefe._threads import Team, pieces
-from reliefe.distances import FixedPoint, side_by_side
+from reliefe.distances import FixedPoint
 from reliefe.kernels import mixed
 from reliefe.kernels import thresholds as kernels
 from reliefe.scaling import any_missing
@@ -118,17 +118,12 @@ class DenseRows:
     def __init__(self, Z, groups, team):
         fixed = FixedPoint(Z)
         self.tolerance = float(fixed.tolerance)
-        columns = side_by_side(Z, groups.members, np.float64, team)
-        self._columns = np.empty(columns.shape, dtype=np.int64)
-
-        def turn(lo, hi):
-            part = columns[lo:hi]
-            part *= fixed.factor
-            np.rint(part, out=part)
-            self._columns[lo:hi] = part
-
-        team.each(turn, pieces(columns.shape[0], max(1, 2**20 // columns.shape[1])))
         n, p = Z.shape
+        self._columns = np.empty((p, n), dtype=np.int64)
+        team.each(
+            lambda lo, hi: kernels.fixed_columns(Z, groups.members, fixed.factor, lo, hi, self._columns),
+            pieces(p, int(np.clip(2**20 // n, 16, 1024))),
+        )
         self._piece_rows = int(np.clip(_STEPS / (n * p), 4, 64))
 
     def measure_block(self, first, out, team, advance):

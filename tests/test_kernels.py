@@ -55,6 +55,7 @@ TWINS = {
     "sparsify.decide": naive.sparsify_rule,
     "targets.between_sets": naive.SET_DISTANCES,
     "targets.between_vectors": naive.EMBEDDED_DISTANCES,
+    "thresholds.fixed_columns": naive.table,
     "thresholds.list_pairs": naive_thresholds.pair_weights,
     "thresholds.list_zones": naive_thresholds.zones,
     "thresholds.zone_factors": naive_thresholds.pair_weights,

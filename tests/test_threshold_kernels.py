@@ -29,6 +29,19 @@ def symmetric(highest, dtype=np.int64):
     return (half + half.T).astype(dtype)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (3, 40), (40, 3), (33, 17)])
+def test_columns_in_fixed_point(shape):
+    rng = np.random.default_rng(206)
+    Z, members = rng.normal(size=shape), rng.permutation(shape[0])
+    columns = np.full(shape[::-1], -1, dtype=np.int64)
+    middle = shape[1] // 2
+    kernels.fixed_columns(Z, members, 2.0**20, middle, shape[1], columns)
+    assert (columns[:middle] == -1).all()
+    kernels.fixed_columns(Z, members, 2.0**20, 0, middle, columns)
+    rows = naive.table(Z, exact=True)
+    assert columns.tolist() == [[round(rows[m][j] * 2**20) for m in members] for j in range(shape[1])]
+
+
 @pytest.mark.parametrize("p", [1, 7, 8, 9, 31, 33, 41, 100])
 def test_fixed_point_distances(p):
     rng = np.random.default_rng(203)

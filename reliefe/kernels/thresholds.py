@@ -11,11 +11,40 @@ from __future__ import annotations
 import numpy as np
 
 from reliefe.kernels import kernel
-from reliefe.kernels.weights import _columns_at_once
 
 _COLUMNS_PER_TILE = 32
 _ROWS_PER_TILE = 64
+_COPIED = 16  # columns turned at a time
+_CACHE_BYTES = 2**20  # of a tile of columns, all rows of it: what a second-level cache holds
+_LEAST_COLUMNS = 64
+_LANE = 32  # columns that are worked on at once, so that none are left over at the end of a tile
 _LANES = 1024  # rows measured side by side; with them, a tile of columns stays in the second-level cache
+
+
+@kernel()
+def fixed_columns(Z, members, factor, lo, hi, columns):
+    """Copy columns of a matrix of rows into fixed point, its rows in another order.
+
+    Parameters
+    ----------
+    Z : float64 array of shape (n, p)
+        The rows.
+    members : int64 array of shape (n,)
+        Row numbers in the order in which they are to stand.
+    factor : float
+        The power of two of the fixed point.
+    lo, hi : int
+        Range of columns to work on.
+    columns : int64 array of shape (p, n)
+        Rows ``lo … hi − 1`` are overwritten.
+    """
+    n = members.shape[0]
+    for j0 in range(lo, hi, _COPIED):
+        j1 = min(hi, j0 + _COPIED)
+        for m0 in range(0, n, _COPIED):
+            for j in range(j0, j1):
+                for m in range(m0, min(n, m0 + _COPIED)):
+                    columns[j, m] = np.int64(np.rint(Z[members[m], j] * factor))
 
 
 @kernel()
@@ -211,7 +240,9 @@ def zone_factors(
         for q in range(n_classes):
             near = 0
             beyond = 0
-            members = row[class_ptr[q] : class_ptr[q + 1]]  # counted from 0, which makes it a loop without checks
+            members = row[
+                class_ptr[q] : class_ptr[q + 1]
+            ]  # counted from 0, which makes it a loop without checks
             for m in range(members.shape[0]):
                 near += np.int64(members[m] < low)
                 beyond += np.int64(members[m] > high)
@@ -322,7 +353,7 @@ def list_pairs(
         counts[r] = c
 
 
-@kernel()
+@kernel(fastmath={"contract"})
 def update_dense(Z, rows, ids, values, counts, lo, hi, weights):
     """Add the weighted differences of listed pairs to ``weights[lo:hi]``.
 
@@ -339,7 +370,7 @@ def update_dense(Z, rows, ids, values, counts, lo, hi, weights):
     weights : float64 array of shape (p,)
         Changed in place.
     """
-    step = _columns_at_once(Z.shape[0])
+    step = max(_LEAST_COLUMNS, _CACHE_BYTES // (8 * Z.shape[0]) // _LANE * _LANE)
     total = np.empty(min(step, hi - lo), dtype=np.float64)
     for j0 in range(lo, hi, step):
         j1 = min(hi, j0 + step)
@@ -360,9 +391,11 @@ def update_dense(Z, rows, ids, values, counts, lo, hi, weights):
                 wc = values[r, t + 2]
                 wd = values[r, t + 3]
                 for j in range(width):
-                    total[j] += (wa * abs(own[j] - a[j]) + wb * abs(own[j] - b[j])) + (
-                        wc * abs(own[j] - c[j]) + wd * abs(own[j] - d[j])
-                    )
+                    # One after the other, so that there is one way only to fuse each product into the sum.
+                    sum_ = total[j] + wa * abs(own[j] - a[j])
+                    sum_ += wb * abs(own[j] - b[j])
+                    sum_ += wc * abs(own[j] - c[j])
+                    total[j] = sum_ + wd * abs(own[j] - d[j])
             for t in range(whole, counts[r]):
                 a = Z[ids[r, t], j0:j1]
                 wa = values[r, t]
