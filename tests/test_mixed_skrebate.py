@@ -7,6 +7,8 @@ import skrebate
 from sklearn.datasets import load_digits, load_wine
 
 import reliefe
+from experiments.config import compose_runs
+from experiments.rankers import rank
 from reliefe.compatible import ramp
 
 KINDS = [
@@ -40,6 +42,17 @@ def test_both_kinds_of_column(name, theirs, ours, storage):
     np.testing.assert_allclose(ranker.feature_importances_, expected, rtol=1e-9, atol=1e-12)
     plain = ours(discrete_features="auto").fit(storage(X), y).feature_importances_
     assert np.abs(plain - expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("ranker", ["surf", "multisurf", "multisurf_star"])
+@pytest.mark.parametrize("name", ["digits", "wine", "two classes"])
+def test_rankers_that_stand_in_for_theirs(name, ranker):
+    """As the benchmark runs them, defaults and all."""
+    X, y = data(name)
+    both = compose_runs([f"ranker=skrebate_{ranker},{ranker}_as_skrebate"]).configs
+    theirs, ours = (rank(config["ranker"], X, y, seed=0).weights for config in both)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+    assert "skrebate" in both[1]["ranker"]["display_name"]
 
 
 @pytest.mark.parametrize(("theirs", "ours"), KINDS)
