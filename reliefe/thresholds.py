@@ -194,10 +194,12 @@ class _Block:
 class _Blocks(_Pairs):
     """Pairs of a block of rows at a time."""
 
+    _pair_bytes = 8
+
     def __init__(self, Z, groups, source):
         super().__init__(groups, source)
         self._Z = Z
-        self._b = min(self._n, max(16, _BLOCK_BYTES // (8 * self._n)))
+        self._b = min(self._n, max(16, _BLOCK_BYTES // (self._pair_bytes * self._n)))
         self.at_once = self._b == self._n
         self._block = _Block(self._b, self._n, self._n_classes, source.dtype)
         self._is_measured = False  # whether the block that is all rows holds its distances
@@ -288,6 +290,8 @@ class _DensePairs(_Blocks):
 class _MixedPairs(_Blocks):
     """Pairs where values are missing or columns hold codes: near and far rows are listed class by class."""
 
+    _pair_bytes = 64  # lists of near and far rows, with what the kernels take for each of them
+
     def __init__(self, Z, full, groups, source):
         super().__init__(Z, groups, source)
         self._full = full
@@ -322,18 +326,12 @@ class _MixedPairs(_Blocks):
                 self._is_measured = False
                 coefficients = np.where(similar, -sums[:b], sums[:b])
             with phases("weights"):
-                rest = (
-                    near[:b],
-                    segment_ptr,
-                    counts[:b],
-                    coefficients,
-                    similar,
-                    ones[:b],
-                    zeros[:b],
-                    mixed.CLASSES,
-                )
-                rows = members[first : first + b]
-                add_updates(mixed, self._Z, rows, (*rest, False), weights, team, self._full)
+                for lo, hi in pieces(b, max(16, int(_STEPS / (self._n * self._Z.shape[1])))):
+                    part = slice(lo, hi)
+                    lists = (near[part], segment_ptr, counts[part], coefficients[part], similar)
+                    rest = (*lists, ones[part], zeros[part], mixed.CLASSES, False)
+                    rows = members[first + lo : first + hi]
+                    add_updates(mixed, self._Z, rows, rest, weights, team, self._full)
             if sparse.issparse(self._Z):  # where nothing is stored, all is similar
                 offset += coefficients[:, similar].sum()
         return weights[0], offset

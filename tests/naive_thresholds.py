@@ -38,8 +38,8 @@ def zone(distance, mean, variance, tolerance):
 def zones(distances, per_row, skrebate, missing=False):
     """For each row, the numbers of its near rows and of its far rows.
 
-    ``distances`` is a matrix as lists; a row's distance to itself is not looked at. skrebate's mean is over the whole
-    square: the diagonal is 0, and where values are missing, so is the half above it.
+    ``distances`` is a matrix as lists; a row's distance to itself is not looked at. skrebate's mean is over the
+    whole square: the diagonal is 0, and where values are missing, so is the half above it.
     """
     n = len(distances)
     apart = [[distances[i][m] for m in range(n) if m != i] for i in range(n)]
