@@ -179,8 +179,9 @@ class ReliefF(Ranker):
                 delattr(self, left_over)
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe.engine import Phases, relief_weights
+        from reliefe.parameters import check_parameters, discrete_columns
         from reliefe.scaling import prepare
-        from reliefe.validation import check_parameters, check_response, check_X, check_y, discrete_columns
+        from reliefe.validation import check_response, check_X, check_y
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)

@@ -76,9 +76,10 @@ class _ThresholdRanker(Ranker):
         from reliefe.compatible import distances, ramp
         from reliefe.distances import Groups
         from reliefe.engine import Phases
+        from reliefe.parameters import check_threshold_parameters, discrete_columns
         from reliefe.scaling import any_missing, normalise_mixed, prepare
         from reliefe.thresholds import Rule, threshold_weights
-        from reliefe.validation import check_classes, check_threshold_parameters, check_X, discrete_columns
+        from reliefe.validation import check_classes, check_X
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)

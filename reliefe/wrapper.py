@@ -31,7 +31,8 @@ class SubsetRanker(Ranker):
         TypeError, ValueError
             For a wrong parameter, or from the wrapped ranker.
         """
-        from reliefe.validation import check_wrapper_parameters, check_X
+        from reliefe.parameters import check_wrapper_parameters
+        from reliefe.validation import check_X
 
         for left_over in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, left_over)
@@ -52,7 +53,7 @@ class SubsetRanker(Ranker):
 
     def _weights_of(self, columns, X, y, random_state):
         """Weights of some columns of X when there are no others, (number of columns,)."""
-        from reliefe.validation import discrete_columns
+        from reliefe.parameters import discrete_columns
 
         ranker = self._ranker()
         parameters = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
