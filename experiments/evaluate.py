@@ -258,7 +258,8 @@ def evaluate_measurement(
 
         measure = built_value({**cell.measure, "_partial_": True})
         with noise.caught():
-            measured = measure(Subject(part.X_train, part.y_train, part.seed, cell.ranking, fit))
+            subject = Subject(part.X_train, part.y_train, part.seed, cell.ranking, fit, cell.informative)
+            measured = measure(subject)
         return {**numbers, "measurement": json.dumps(measured, allow_nan=False)}
 
     return _each_fold(cell, X, y, previous, terms, score)

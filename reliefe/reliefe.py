@@ -44,6 +44,10 @@ class ReliefE(ReliefF):
         As in :class:`ReliefF`; the bar covers what comes after the embedding.
     memory : None, str or joblib.Memory, default=None
         As in :class:`ReliefF`. An embedding by an object of the user's own is not kept.
+    target : {"classification", "regression"}, default="classification"
+        As in :class:`ReliefF`. Representatives of a numeric target are chosen at random.
+    sigma : float or None, default=20.0
+        As in :class:`ReliefF`.
 
     Attributes
     ----------
@@ -83,18 +87,21 @@ feature_names_in_, target_n_components_, timings_, remembered_seconds_
         random_state=None,
         verbose=False,
         memory=None,
+        target="classification",
+        sigma=20.0,
     ):
-        super().__init__(
-            n_neighbors=n_neighbors,
-            abs_mean=abs_mean,
-            n_iterations=n_iterations,
-            target_distance=target_distance,
-            n_features_to_select=n_features_to_select,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            memory=memory,
-        )
+        # ReliefF's parameters but for those on missing values and discrete columns: UMAP takes neither.
+        self.n_neighbors = n_neighbors
+        self.abs_mean = abs_mean
+        self.n_iterations = n_iterations
+        self.target_distance = target_distance
+        self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.memory = memory
+        self.target = target
+        self.sigma = sigma
         self.metric = metric
         self.embedding = embedding
         self.n_components = n_components
