@@ -125,13 +125,14 @@ class DenseRows:
             lambda lo, hi: measuring.fixed_columns(Z, groups.members, fixed.factor, lo, hi, self._columns),
             pieces(p, int(np.clip(2**20 // n, 16, 1024))),
         )
+        self._sums = self._columns.sum(axis=0)
         self._piece_rows = int(np.clip(_STEPS / (n * p), 4, 64))
 
     def measure_block(self, first, out, team, advance):
         """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
         b = out.shape[0]
         team.each(
-            lambda lo, hi: measuring.manhattan_dense(self._columns, first, b, lo, hi, out),
+            lambda lo, hi: measuring.manhattan_dense(self._columns, self._sums, first, b, lo, hi, out),
             pieces(b, self._piece_rows),
             advance=advance,
         )

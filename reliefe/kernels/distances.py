@@ -16,9 +16,8 @@ from reliefe.kernels import kernel
 COSINE, EUCLIDEAN, MANHATTAN = 0, 1, 2
 
 _COPIED = 16  # columns turned at a time
-_COLUMNS_PER_TILE = 32
 _ROWS_PER_TILE = 64
-_LANES = 1024  # rows measured side by side; with them, a tile of columns stays in the second-level cache
+_LANES = 512  # rows measured side by side; with them, eight columns stay in the first-level cache
 
 
 @kernel()
@@ -48,21 +47,12 @@ def fixed_columns(Z, members, factor, lo, hi, columns):
 
 
 @kernel()
-def _add_columns(query, columns, m0, m1, j0, j1, out):
-    """Add the differences in columns ``j0 … j1 − 1`` between one row and the rows ``m0 … m1 − 1`` to ``out``."""
+def _add_columns(query, columns, m0, m1, r0, r1, out):
+    """Add the larger values, column by column, of the rows ``r0 … r1 − 1`` and ``m0 … m1 − 1`` to ``out``."""
     width = m1 - m0
-    total = out[m0:m1]
-    j = j0
-    # Eight columns at a time: the running sums are then read and written once per eight differences.
-    while j + 8 <= j1:
-        q0 = query[j]
-        q1 = query[j + 1]
-        q2 = query[j + 2]
-        q3 = query[j + 3]
-        q4 = query[j + 4]
-        q5 = query[j + 5]
-        q6 = query[j + 6]
-        q7 = query[j + 7]
+    j = 0
+    # Eight columns at a time: the running sums are then read and written once per eight columns.
+    while j + 8 <= columns.shape[0]:
         c0 = columns[j, m0:m1]
         c1 = columns[j + 1, m0:m1]
         c2 = columns[j + 2, m0:m1]
@@ -71,27 +61,44 @@ def _add_columns(query, columns, m0, m1, j0, j1, out):
         c5 = columns[j + 5, m0:m1]
         c6 = columns[j + 6, m0:m1]
         c7 = columns[j + 7, m0:m1]
-        for m in range(width):
-            total[m] += ((abs(q0 - c0[m]) + abs(q1 - c1[m])) + (abs(q2 - c2[m]) + abs(q3 - c3[m]))) + (
-                (abs(q4 - c4[m]) + abs(q5 - c5[m])) + (abs(q6 - c6[m]) + abs(q7 - c7[m]))
-            )
+        for r in range(r1 - r0):
+            total = out[r0 + r, m0:m1]
+            q0 = query[r, j]
+            q1 = query[r, j + 1]
+            q2 = query[r, j + 2]
+            q3 = query[r, j + 3]
+            q4 = query[r, j + 4]
+            q5 = query[r, j + 5]
+            q6 = query[r, j + 6]
+            q7 = query[r, j + 7]
+            for m in range(width):
+                total[m] += ((max(q0, c0[m]) + max(q1, c1[m])) + (max(q2, c2[m]) + max(q3, c3[m]))) + (
+                    (max(q4, c4[m]) + max(q5, c5[m])) + (max(q6, c6[m]) + max(q7, c7[m]))
+                )
         j += 8
-    while j < j1:
-        q0 = query[j]
+    while j < columns.shape[0]:
         c0 = columns[j, m0:m1]
-        for m in range(width):
-            total[m] += abs(q0 - c0[m])
+        for r in range(r1 - r0):
+            total = out[r0 + r, m0:m1]
+            q0 = query[r, j]
+            for m in range(width):
+                total[m] += max(q0, c0[m])
         j += 1
 
 
 @kernel()
-def manhattan_dense(columns, first, n_rows, lo, hi, out):
+def manhattan_dense(columns, sums, first, n_rows, lo, hi, out):
     """Fixed-point Manhattan distances from consecutive rows to all rows.
+
+    The difference of two values is twice the larger one less both. The sums of the values of a row are known
+    beforehand, so that a maximum and an addition are left for each pair of rows and column.
 
     Parameters
     ----------
     columns : int64 array of shape (p, n)
         Range-normalised columns in fixed point: the matrix with its rows side by side.
+    sums : int64 array of shape (n,)
+        Sum of the values of each row.
     first, n_rows : int
         The block consists of the rows ``first … first + n_rows − 1``. Distances inside it are measured once and
         written in both places.
@@ -115,10 +122,13 @@ def manhattan_dense(columns, first, n_rows, lo, hi, out):
                 m1 = min(stop, m0 + _LANES)
                 for r in range(r0, r1):
                     out[r, m0:m1] = 0
-                for j0 in range(0, p, _COLUMNS_PER_TILE):
-                    j1 = min(p, j0 + _COLUMNS_PER_TILE)
-                    for r in range(r0, r1):
-                        _add_columns(query[r - r0], columns, m0, m1, j0, j1, out[r])
+                _add_columns(query, columns, m0, m1, r0, r1, out)
+                for r in range(r0, r1):
+                    own = sums[first + r]
+                    others = sums[m0:m1]
+                    row = out[r, m0:m1]
+                    for m in range(m1 - m0):
+                        row[m] = 2 * row[m] - own - others[m]
         for m0 in range(r1, n_rows, _ROWS_PER_TILE):
             for m in range(m0, min(n_rows, m0 + _ROWS_PER_TILE)):
                 for r in range(r0, r1):
