@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import environments, own, tables, workloads  # noqa: E402
+from benchmarks import environments, multisurf, own, tables, workloads  # noqa: E402
 from benchmarks.processes import WorkerError  # noqa: E402
 from benchmarks.races import run_race, said  # noqa: E402
 
@@ -96,9 +96,14 @@ def parser_of(names):
     return parser
 
 
+def races_of(tiny):
+    """Return all workloads in which implementations are timed in turn, by name."""
+    return workloads.race_workloads(tiny) | multisurf.race_workloads(tiny)
+
+
 def main(arguments=None):
     """Run what the command line asks for; the exit code is 1 where weights disagree or our own fits fail."""
-    options = parser_of([*workloads.race_workloads(), *own.MEASUREMENTS]).parse_args(arguments)
+    options = parser_of([*races_of(False), *own.MEASUREMENTS]).parse_args(arguments)
     if options.make_environments is not None:
         environments.make(options.make_environments)
         return 0
@@ -106,7 +111,7 @@ def main(arguments=None):
         raise SystemExit("--out FOLDER says where the results go")
     if options.repeats < 1 or options.threads < 1:
         raise SystemExit("--repeats and --threads must be at least 1")
-    races = workloads.race_workloads(options.tiny)
+    races = races_of(options.tiny)
     common = {"pythons": pythons_of(options), "threads": options.threads, "repeats": options.repeats}
     results = {
         "machine": machine(),

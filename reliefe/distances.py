@@ -11,7 +11,7 @@ from scipy import sparse
 
 from reliefe._threads import Team, pieces
 from reliefe.kernels import distances as kernels
-from reliefe.kernels import mixed, screening
+from reliefe.kernels import mixed_distances, screening
 from reliefe.kernels.neighbours import nearest_first, nearest_per_class
 
 METRICS = {"cosine": kernels.COSINE, "euclidean": kernels.EUCLIDEAN, "manhattan": kernels.MANHATTAN}
@@ -352,11 +352,11 @@ class MixedColumns(_Measured):
     def measure(self, rows, positions, out):
         """Put the distances from ``rows``, which stand at ``positions``, to all rows into ``out`` (≥ b, n)."""
         if self.is_sparse:
-            mixed.distances_sparse(
+            mixed_distances.distances_sparse(
                 rows, *self._rows, *self._columns, self._norms, self._unknown, self._n_columns, out
             )
         else:
-            mixed.distances_dense(positions, self._columns, self._missing, out)
+            mixed_distances.distances_dense(positions, self._columns, self._missing, out)
 
 
 class EmbeddedRows(_Measured):

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from reliefe._threads import Team, pieces
 from reliefe.distances import FixedPoint
+from reliefe.kernels import distances as measuring
 from reliefe.kernels import mixed
 from reliefe.kernels import thresholds as kernels
 from reliefe.scaling import any_missing
@@ -121,16 +122,17 @@ class DenseRows:
         n, p = Z.shape
         self._columns = np.empty((p, n), dtype=np.int64)
         team.each(
-            lambda lo, hi: kernels.fixed_columns(Z, groups.members, fixed.factor, lo, hi, self._columns),
+            lambda lo, hi: measuring.fixed_columns(Z, groups.members, fixed.factor, lo, hi, self._columns),
             pieces(p, int(np.clip(2**20 // n, 16, 1024))),
         )
+        self._sums = self._columns.sum(axis=0)
         self._piece_rows = int(np.clip(_STEPS / (n * p), 4, 64))
 
     def measure_block(self, first, out, team, advance):
         """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
         b = out.shape[0]
         team.each(
-            lambda lo, hi: kernels.manhattan_dense(self._columns, first, b, lo, hi, out),
+            lambda lo, hi: measuring.manhattan_dense(self._columns, self._sums, first, b, lo, hi, out),
             pieces(b, self._piece_rows),
             advance=advance,
         )

@@ -26,6 +26,8 @@ KS = [1, 3, 15, "adaptive"]
 
 #: Kernel → its twin in naive.py. Parts of a kernel (names with an underscore) are tested with the whole.
 TWINS = {
+    "distances.fixed_columns": naive.table,
+    "distances.manhattan_dense": naive.manhattan,
     "distances.manhattan_sparse": naive.manhattan,
     "distances.metric_dense": naive.METRICS,
     "distances.metric_sparse": naive.METRICS,
@@ -34,10 +36,10 @@ TWINS = {
     "euclidean.nearest_sparse": naive.nearest_rows,
     "euclidean.squared_dense": naive.euclidean,
     "euclidean.squared_sparse": naive.euclidean,
-    "mixed.distances_dense": naive_mixed.distance,
-    "mixed.distances_sparse": naive_mixed.distance,
     "mixed.update_dense": naive_mixed.class_means,
     "mixed.update_sparse": naive_mixed.class_means,
+    "mixed_distances.distances_dense": naive_mixed.distance,
+    "mixed_distances.distances_sparse": naive_mixed.distance,
     "multilabel.update_dense": naive.multilabel_update,
     "multilabel.update_sparse": naive.multilabel_update,
     "neighbours.nearest_first": naive.in_order,
@@ -55,11 +57,9 @@ TWINS = {
     "sparsify.decide": naive.sparsify_rule,
     "targets.between_sets": naive.SET_DISTANCES,
     "targets.between_vectors": naive.EMBEDDED_DISTANCES,
-    "thresholds.fixed_columns": naive.table,
     "thresholds.list_pairs": naive_thresholds.pair_weights,
     "thresholds.list_zones": naive_thresholds.zones,
     "thresholds.zone_factors": naive_thresholds.pair_weights,
-    "thresholds.manhattan_dense": naive.manhattan,
     "thresholds.pair_weights": naive_thresholds.pair_weights,
     "thresholds.spread": naive_thresholds.moments,
     "thresholds.update_dense": naive_thresholds.weighted_differences,

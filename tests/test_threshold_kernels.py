@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from reliefe.kernels import distances as measuring
 from reliefe.kernels import thresholds as kernels
 
 CODES = np.array([0] * 7 + [1] * 4 + [2])
@@ -35,9 +36,9 @@ def test_columns_in_fixed_point(shape):
     Z, members = rng.normal(size=shape), rng.permutation(shape[0])
     columns = np.full(shape[::-1], -1, dtype=np.int64)
     middle = shape[1] // 2
-    kernels.fixed_columns(Z, members, 2.0**20, middle, shape[1], columns)
+    measuring.fixed_columns(Z, members, 2.0**20, middle, shape[1], columns)
     assert (columns[:middle] == -1).all()
-    kernels.fixed_columns(Z, members, 2.0**20, 0, middle, columns)
+    measuring.fixed_columns(Z, members, 2.0**20, 0, middle, columns)
     rows = naive.table(Z, exact=True)
     assert columns.tolist() == [[round(rows[m][j] * 2**20) for m in members] for j in range(shape[1])]
 
@@ -51,16 +52,16 @@ def test_fixed_point_distances(p):
     for first, n_rows in ((0, 14), (3, 6), (13, 1), (0, 1)):
         for cut in {0, 1, n_rows // 2, n_rows}:
             out = np.full((n_rows, 14), -1, dtype=np.int64)
-            kernels.manhattan_dense(columns, first, n_rows, 0, cut, out)
-            kernels.manhattan_dense(columns, first, n_rows, cut, n_rows, out)
+            measuring.manhattan_dense(columns, X.sum(axis=1), first, n_rows, 0, cut, out)
+            measuring.manhattan_dense(columns, X.sum(axis=1), first, n_rows, cut, n_rows, out)
             assert out.tolist() == expected[first : first + n_rows]
 
 
 def test_fixed_point_distances_of_more_rows_than_a_tile():
     X = np.random.default_rng(204).integers(0, 50, size=(150, 5))
     out = np.empty((150, 150), dtype=np.int64)
-    kernels.manhattan_dense(np.ascontiguousarray(X.T), 0, 150, 0, 80, out)
-    kernels.manhattan_dense(np.ascontiguousarray(X.T), 0, 150, 80, 150, out)
+    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 0, 150, 0, 80, out)
+    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 0, 150, 80, 150, out)
     assert (out == np.abs(X[:, None] - X[None]).sum(axis=2)).all()
 
 

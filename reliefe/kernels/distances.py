@@ -15,6 +15,125 @@ from reliefe.kernels import kernel
 #: Codes of the metrics that :func:`metric_dense` and :func:`metric_sparse` understand.
 COSINE, EUCLIDEAN, MANHATTAN = 0, 1, 2
 
+_COPIED = 16  # columns turned at a time
+_ROWS_PER_TILE = 64
+_LANES = 512  # rows measured side by side; with them, eight columns stay in the first-level cache
+
+
+@kernel()
+def fixed_columns(Z, members, factor, lo, hi, columns):
+    """Copy columns of a matrix of rows into fixed point, its rows in another order.
+
+    Parameters
+    ----------
+    Z : float64 array of shape (n, p)
+        The rows.
+    members : int64 array of shape (n,)
+        Row numbers in the order in which they are to stand.
+    factor : float
+        The power of two of the fixed point.
+    lo, hi : int
+        Range of columns to work on.
+    columns : int64 array of shape (p, n)
+        Rows ``lo … hi − 1`` are overwritten.
+    """
+    n = members.shape[0]
+    for j0 in range(lo, hi, _COPIED):
+        j1 = min(hi, j0 + _COPIED)
+        for m0 in range(0, n, _COPIED):
+            for j in range(j0, j1):
+                for m in range(m0, min(n, m0 + _COPIED)):
+                    columns[j, m] = np.int64(np.rint(Z[members[m], j] * factor))
+
+
+@kernel()
+def _add_columns(query, columns, m0, m1, r0, r1, out):
+    """Add the larger values, column by column, of the rows ``r0 … r1 − 1`` and ``m0 … m1 − 1`` to ``out``."""
+    width = m1 - m0
+    j = 0
+    # Eight columns at a time: the running sums are then read and written once per eight columns.
+    while j + 8 <= columns.shape[0]:
+        c0 = columns[j, m0:m1]
+        c1 = columns[j + 1, m0:m1]
+        c2 = columns[j + 2, m0:m1]
+        c3 = columns[j + 3, m0:m1]
+        c4 = columns[j + 4, m0:m1]
+        c5 = columns[j + 5, m0:m1]
+        c6 = columns[j + 6, m0:m1]
+        c7 = columns[j + 7, m0:m1]
+        for r in range(r1 - r0):
+            total = out[r0 + r, m0:m1]
+            q0 = query[r, j]
+            q1 = query[r, j + 1]
+            q2 = query[r, j + 2]
+            q3 = query[r, j + 3]
+            q4 = query[r, j + 4]
+            q5 = query[r, j + 5]
+            q6 = query[r, j + 6]
+            q7 = query[r, j + 7]
+            for m in range(width):
+                total[m] += ((max(q0, c0[m]) + max(q1, c1[m])) + (max(q2, c2[m]) + max(q3, c3[m]))) + (
+                    (max(q4, c4[m]) + max(q5, c5[m])) + (max(q6, c6[m]) + max(q7, c7[m]))
+                )
+        j += 8
+    while j < columns.shape[0]:
+        c0 = columns[j, m0:m1]
+        for r in range(r1 - r0):
+            total = out[r0 + r, m0:m1]
+            q0 = query[r, j]
+            for m in range(width):
+                total[m] += max(q0, c0[m])
+        j += 1
+
+
+@kernel()
+def manhattan_dense(columns, sums, first, n_rows, lo, hi, out):
+    """Fixed-point Manhattan distances from consecutive rows to all rows.
+
+    The difference of two values is twice the larger one less both. The sums of the values of a row are known
+    beforehand, so that a maximum and an addition are left for each pair of rows and column.
+
+    Parameters
+    ----------
+    columns : int64 array of shape (p, n)
+        Range-normalised columns in fixed point: the matrix with its rows side by side.
+    sums : int64 array of shape (n,)
+        Sum of the values of each row.
+    first, n_rows : int
+        The block consists of the rows ``first … first + n_rows − 1``. Distances inside it are measured once and
+        written in both places.
+    lo, hi : int
+        Rows of the block to work on. Its rows ``lo … hi − 1`` are complete once those before them are done too.
+    out : int64 array of shape (n_rows, n)
+        Rows ``lo … hi − 1`` are overwritten, and parts of the rows after them.
+    """
+    p, n = columns.shape
+    query = np.empty((_ROWS_PER_TILE, p), dtype=np.int64)
+    for r0 in range(lo, hi, _ROWS_PER_TILE):
+        r1 = min(hi, r0 + _ROWS_PER_TILE)
+        for j in range(p):
+            for r in range(r0, r1):
+                query[r - r0, j] = columns[j, first + r]
+        # What lies left of the block's own rows, and what lies right of what earlier rows have mirrored.
+        for part in range(2):
+            start = 0 if part == 0 else first + r0
+            stop = first if part == 0 else n
+            for m0 in range(start, stop, _LANES):
+                m1 = min(stop, m0 + _LANES)
+                for r in range(r0, r1):
+                    out[r, m0:m1] = 0
+                _add_columns(query, columns, m0, m1, r0, r1, out)
+                for r in range(r0, r1):
+                    own = sums[first + r]
+                    others = sums[m0:m1]
+                    row = out[r, m0:m1]
+                    for m in range(m1 - m0):
+                        row[m] = 2 * row[m] - own - others[m]
+        for m0 in range(r1, n_rows, _ROWS_PER_TILE):
+            for m in range(m0, min(n_rows, m0 + _ROWS_PER_TILE)):
+                for r in range(r0, r1):
+                    out[m, first + r] = out[r, first + m]
+
 
 @kernel()
 def manhattan_sparse(rows, indptr, indices, values, factor, col_indptr, col_rows, col_values, norms, out):

@@ -1,11 +1,10 @@
-"""Distances and weight updates where values are missing (NaN) or columns hold codes of categories.
+"""Weight updates where values are missing (NaN) or columns hold codes of categories.
 
 One difference serves both kinds of column, ``min(|a − b|, 1)``: the range-normalised difference where a column is
 divided by its range, and 0 or 1 where it holds whole numbers that name categories. A difference with a NaN in it is
 left out of every sum, and what is averaged is divided by the number (or the influence) of what was counted.
 
-Distances are sums of floats that are multiples of a power of two, small enough for every sum to be exact: like the
-fixed point of :mod:`reliefe.kernels.distances`, they depend on no order.
+Distances of such rows are in :mod:`reliefe.kernels.mixed_distances`.
 """
 
 from __future__ import annotations
@@ -18,137 +17,7 @@ from reliefe.kernels.weights import _columns_at_once
 #: What :func:`update_dense` and :func:`update_sparse` do with the neighbours of a row.
 CLASSES, LABEL_SETS, RESPONSES = 0, 1, 2
 
-_COLUMNS_PER_TILE = 64
-_LANES = 1024
 _NEGLIGIBLE = 1e-12  # share of the whole that is rounding of what was taken away from it
-
-
-@kernel()
-def _add_all(query, columns, m0, m1, j0, j1, total):
-    """Add the differences in columns ``j0 … j1 − 1`` between a row and others, nothing missing, to ``total``."""
-    width = m1 - m0
-    for j in range(j0, j1):
-        own = query[j]
-        column = columns[j, m0:m1]
-        for m in range(width):
-            gap = abs(own - column[m])
-            total[m] += gap if gap < 1.0 else 1.0
-
-
-@kernel()
-def _add_known(query, columns, m0, m1, j0, j1, total, known):
-    """As :func:`_add_all` where both values are known; count these columns in ``known``."""
-    width = m1 - m0
-    for j in range(j0, j1):
-        own = query[j]
-        if np.isnan(own):
-            continue
-        column = columns[j, m0:m1]
-        for m in range(width):
-            gap = abs(own - column[m])
-            counted = 1.0 if gap == gap else 0.0
-            total[m] += counted * (gap if gap < 1.0 else 1.0)
-            known[m] += counted
-
-
-@kernel()
-def distances_dense(positions, columns, missing, out):
-    """Distances from some rows to all rows: the sum over columns known in both, times p / number of these.
-
-    Parameters
-    ----------
-    positions : int64 array of shape (b,)
-        The rows to measure from, as places in a column.
-    columns : float64 array of shape (p, n)
-        The matrix with its rows side by side: range-normalised values, codes, NaN; multiples of a power of two.
-    missing : bool
-        Whether there is any NaN.
-    out : float64 array of shape (≥ b, n)
-        Overwritten; p where two rows know no column in common.
-    """
-    p, n = columns.shape
-    b = positions.shape[0]
-    queries = np.empty((b, p), dtype=np.float64)
-    for r in range(b):
-        queries[r] = columns[:, positions[r]]
-        out[r] = 0.0
-    known = np.zeros((b, min(n, _LANES)), dtype=np.float64)
-    for m0 in range(0, n, _LANES):
-        m1 = min(n, m0 + _LANES)
-        for j0 in range(0, p, _COLUMNS_PER_TILE):
-            j1 = min(p, j0 + _COLUMNS_PER_TILE)
-            for r in range(b):
-                if missing:
-                    _add_known(queries[r], columns, m0, m1, j0, j1, out[r, m0:m1], known[r])
-                else:
-                    _add_all(queries[r], columns, m0, m1, j0, j1, out[r, m0:m1])
-        if missing:
-            for r in range(b):
-                for m in range(m0, m1):
-                    count = known[r, m - m0]
-                    out[r, m] = out[r, m] * (p / count) if count > 0.0 else p
-                    known[r, m - m0] = 0.0
-
-
-@kernel()
-def distances_sparse(
-    rows, indptr, indices, values, col_indptr, col_rows, col_values, norms, unknown, n_columns, out
-):
-    """As :func:`distances_dense` for sparse rows, through an inverted index.
-
-    Parameters
-    ----------
-    rows : int64 array of shape (b,)
-        Numbers of the rows to measure from.
-    indptr, indices, values : arrays
-        The matrix by rows (CSR); multiples of a power of two, codes, NaN.
-    col_indptr, col_rows, col_values : arrays
-        The same matrix by columns (CSC), its rows in the order of ``out``.
-    norms : float64 array of shape (n,)
-        Sum of min(|value|, 1) over the known values of each row, in the order of ``out``.
-    unknown : int64 array of shape (n,)
-        Number of NaN in each row, in the order of ``out``.
-    n_columns : int
-        p.
-    out : float64 array of shape (≥ b, n)
-        Overwritten.
-    """
-    n = norms.shape[0]
-    both = np.zeros(n, dtype=np.int64)
-    for r in range(rows.shape[0]):
-        i = rows[r]
-        own = 0.0
-        own_unknown = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            if np.isnan(values[e]):
-                own_unknown += 1
-            else:
-                own += min(abs(values[e]), 1.0)
-        for m in range(n):
-            out[r, m] = own + norms[m]
-            both[m] = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            v = values[e]
-            size = min(abs(v), 1.0)
-            j = indices[e]
-            if np.isnan(v):
-                for f in range(col_indptr[j], col_indptr[j + 1]):
-                    u = col_values[f]
-                    if np.isnan(u):
-                        both[col_rows[f]] += 1
-                    else:
-                        out[r, col_rows[f]] -= min(abs(u), 1.0)
-            else:
-                for f in range(col_indptr[j], col_indptr[j + 1]):
-                    u = col_values[f]
-                    if np.isnan(u):
-                        out[r, col_rows[f]] -= size
-                    else:
-                        out[r, col_rows[f]] += min(abs(v - u), 1.0) - size - min(abs(u), 1.0)
-        for m in range(n):
-            count = n_columns - own_unknown - unknown[m] + both[m]
-            if count < n_columns:
-                out[r, m] = out[r, m] * (n_columns / count) if count > 0 else n_columns
 
 
 @kernel()
