@@ -122,6 +122,8 @@ def write_packs(folder: Path, tables: Iterable[pa.Table]) -> Iterator[Path]:
     writer = _Writer()
     waiting, n_bytes = [], 0
     for table in tables:
+        if table.num_rows == 0:  # all its cells were in tables before
+            continue
         waiting.append(table)
         n_bytes += table.nbytes
         if n_bytes >= GROUP_BYTES:

@@ -102,7 +102,8 @@ def test_multisurf_is_held_against_its_peers(tmp_path):
     seconds, peak = sparse["goals"]
     assert seconds["wanted"] == 60 and seconds["met"] is True
     if sys.platform == "linux":
-        assert 0 <= peak["measured"] < peak["wanted"]
+        # Of a few rows it may be less than what the allocator gives back meanwhile.
+        assert -1 < peak["measured"] < peak["wanted"]
 
 
 def test_own_measurements_run(tmp_path):

@@ -27,7 +27,12 @@ def stated(name):
 
 #: Not those that stand for a user's own data.
 NAMES = [name for name in names(CONF.parent, "dataset") if stated(name)["task"] != "auto"]
-BUNDLED = [name for name in NAMES if "bundled" in source_blocks(stated(name))[0]["_target_"]]
+#: Read from no file of their own: they come with a package, or are made on the spot.
+BUNDLED = [
+    name
+    for name in NAMES
+    if source_blocks(stated(name))[0]["_target_"].split(".")[-2] in ("bundled", "generated")
+]
 LOCAL = [name for name in NAMES if name not in BUNDLED]
 
 

@@ -84,7 +84,7 @@ def test_distances_between_embedded_targets(distance, kind, k, abs_mean, monkeyp
     """The embedding of the targets is put in by hand: UMAP's has no twin."""
     X, _, exact = SAMPLES["random_dense"]
     places = _places(kind)
-    monkeypatch.setattr(reliefe.embedding, "embed_targets", lambda *rest: (places, 2))
+    monkeypatch.setattr(reliefe.embedding, "embed_targets", lambda **rest: (places, 2))
     ranker = ReliefF(n_neighbors=k, abs_mean=abs_mean, target_distance=distance)
     ranker.fit(X, labels("random_dense"))
     expected, _ = naive.relieff_multilabel(

@@ -291,6 +291,13 @@ def test_small_packs_are_put_together_and_cells_in_two_of_them_stay_once(store, 
         assert same(reader.read_tables(KEYS), expected(KEYS[:12]))
 
 
+def test_tables_without_a_row_are_nothing_to_write(tmp_path):
+    nothing = expected(KEYS[:1]).slice(0, 0)
+    assert list(packs.write_packs(tmp_path, [nothing])) == [] and list(tmp_path.iterdir()) == []
+    (path,) = packs.write_packs(tmp_path, [nothing, expected(KEYS[:2]), nothing])
+    assert open_pack(path).names() == sorted(KEYS[:2])
+
+
 def test_packs_are_closed_when_they_are_large(store, monkeypatch):
     monkeypatch.setattr(packs, "PACK_BYTES", 20_000)
     monkeypatch.setattr(pack_folder, "PACK_BYTES", 20_000)
