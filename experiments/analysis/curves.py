@@ -68,6 +68,36 @@ def rf1_curve(
     return pd.concat(parts, ignore_index=True)[columns]
 
 
+def corrected_half_width(
+    values: np.ndarray, n_test: pd.Series, n_train: pd.Series, confidence: float = 0.95
+) -> float:
+    """Return half of the width of the corrected resampled t interval of a mean over folds.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_folds,)
+        One per fold.
+    n_test, n_train : Series, shape (n_folds,)
+        Rows of the folds.
+    confidence : float, default=0.95
+        Of the interval.
+
+    Returns
+    -------
+    float
+        NaN with fewer than two folds.
+
+    Notes
+    -----
+    See :func:`rf1_curve`.
+    """
+    if values.size < 2:
+        return np.nan
+    ratio = n_test.sum() / n_train.sum()
+    quantile = stats.t.ppf(0.5 + confidence / 2, values.size - 1)
+    return float(quantile * values.std(ddof=1) * np.sqrt(1 / values.size + ratio))
+
+
 def _points(rows: pd.DataFrame, column: str, confidence: float) -> pd.DataFrame:
     sizes = rows["grid"].map(len).to_numpy()
     points = pd.DataFrame(
@@ -82,13 +112,8 @@ def _points(rows: pd.DataFrame, column: str, confidence: float) -> pd.DataFrame:
     for n_features, group in points.groupby("n_features"):
         defined = group[group["rf1"].notna()]
         values = defined["rf1"].to_numpy()
-        mean, half = np.nan, np.nan
-        if values.size:
-            mean = values.mean()
-        if values.size > 1:
-            ratio = defined["n_test"].sum() / defined["n_train"].sum()
-            quantile = stats.t.ppf(0.5 + confidence / 2, values.size - 1)
-            half = quantile * values.std(ddof=1) * np.sqrt(1 / values.size + ratio)
+        mean = values.mean() if values.size else np.nan
+        half = corrected_half_width(values, defined["n_test"], defined["n_train"], confidence)
         lines.append(
             {
                 "n_features": int(n_features),
