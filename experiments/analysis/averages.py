@@ -24,11 +24,11 @@ def averages(table: pd.DataFrame, *, higher_is_better: bool = True, confidence: 
     Returns
     -------
     DataFrame
-        Best first: ``ranker``, ``mean`` and ``sd`` over data sets (n − 1; NaN for one), ``lower``, ``upper`` (t
-        interval of the mean over data sets; NaN for one), ``minimum``, ``maximum``, ``n_datasets``. Rankers that
-        :func:`~experiments.analysis.scores.comparable` leaves out are not among them. ``attrs["datasets"]`` lists
-        the data sets, ``attrs["left_out"]`` the rankers left out and ``attrs["not_common"]`` the data sets that
-        some compared ranker lacks.
+        Best first: ``ranker``, ``mean`` and ``sd`` over data sets (n − 1; NaN for one), ``minus_sd``, ``plus_sd``
+        (mean ∓ sd), ``lower``, ``upper`` (t interval of the mean over data sets; NaN for one), ``minimum``,
+        ``maximum``, ``n_datasets``. Rankers that :func:`~experiments.analysis.scores.comparable` leaves out are not
+        among them. ``attrs["datasets"]`` lists the data sets, ``attrs["left_out"]`` the rankers left out and
+        ``attrs["not_common"]`` the data sets that some compared ranker lacks.
     """
     kept, left_out = comparable(table)
     shared = common(kept) if kept.shape[1] else kept.iloc[:0]
@@ -38,11 +38,10 @@ def averages(table: pd.DataFrame, *, higher_is_better: bool = True, confidence: 
         values = shared[ranker].to_numpy(dtype=float)
         mean, sd = float(values.mean()), float(values.std(ddof=1)) if n > 1 else np.nan
         half = stats.t.ppf(0.5 + confidence / 2, n - 1) * sd / np.sqrt(n) if n > 1 else np.nan
-        lines.append(
-            [ranker, mean, sd, mean - half, mean + half, float(values.min()), float(values.max()), n]
-        )
-    columns = ["ranker", "mean", "sd", "lower", "upper", "minimum", "maximum", "n_datasets"]
-    found = pd.DataFrame(lines, columns=columns)
+        around = [mean - sd, mean + sd, mean - half, mean + half]
+        lines.append([ranker, mean, sd, *around, float(values.min()), float(values.max()), n])
+    columns = ["ranker", "mean", "sd", "minus_sd", "plus_sd", "lower", "upper", "minimum", "maximum"]
+    found = pd.DataFrame(lines, columns=[*columns, "n_datasets"])
     found = found.sort_values("mean", ascending=not higher_is_better, kind="stable", ignore_index=True)
     found.attrs["datasets"] = [str(each) for each in shared.index]
     found.attrs["left_out"] = left_out

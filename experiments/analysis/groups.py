@@ -10,6 +10,14 @@ import pandas as pd
 
 from experiments.analysis.coverage import PAIR, expected_of
 
+#: Beginning of a ranker's target → whose it is.
+_BRANCHES = {
+    "reliefe.ReliefE": "ReliefE",
+    "reliefe.ReliefF": "ReliefF of this project",
+    "skrebate.": "scikit-rebate",
+}
+BRANCHES = (*_BRANCHES.values(), "other")
+
 #: Where a ranker's number of iterations stands in its block.
 _ITERATIONS = "n_iterations"
 
@@ -34,7 +42,7 @@ class Group:
         Ranker → name to show, in the study's order.
     families : DataFrame
         One line per ranker: ``ranker``, ``family`` (the ranker whatever its number of iterations), ``label`` (of
-        the family) and ``n_iterations`` (NaN: every row once).
+        the family), ``n_iterations`` (NaN: every row once) and ``branch`` (whose ranker it is).
     datasets : dict
         Data set → its block in the configuration.
     absent : dict
@@ -125,8 +133,25 @@ def _families(configs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
             "family": _without(config["ranker_key"], changed),
             "label": _without(str(config["ranker"].get("display_name") or config["ranker_key"]), changed),
             _ITERATIONS: float("nan") if n_iterations is None else float(n_iterations),
+            "branch": branch_of(str(config["ranker"].get("_target_"))),
         }
-    return pd.DataFrame(list(lines.values()), columns=["ranker", "family", "label", _ITERATIONS])
+    return pd.DataFrame(list(lines.values()), columns=["ranker", "family", "label", _ITERATIONS, "branch"])
+
+
+def branch_of(target: str) -> str:
+    """Say which branch of rankers one belongs to.
+
+    Parameters
+    ----------
+    target : str
+        Its ``_target_``.
+
+    Returns
+    -------
+    str
+        One of :data:`BRANCHES`.
+    """
+    return next((branch for start, branch in _BRANCHES.items() if target.startswith(start)), BRANCHES[-1])
 
 
 def _without(name: str, changed: str) -> str:

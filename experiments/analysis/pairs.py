@@ -129,8 +129,8 @@ def pairs_of(rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91) -> t
     rankers : sequence of str
         In order; of two, the earlier one comes first in their pair, but for the paper's pairs, which are as there.
     most : int, default=91
-        How many pairs at most. Where there are more, the paper's remain, and pairs of the rankers with the best mean
-        of max F1 over the data sets that most of them share.
+        How many pairs at most. Where there are more, the paper's remain, and those of the rankers whose max F1
+        lies highest above the mean of all rankers of a data set, averaged over their data sets.
 
     Returns
     -------

@@ -24,6 +24,12 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")
 
+#: For areas: colour and hatch change together.
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oo", "||||", "**")
+
+#: Colours of heat maps: lighter means more, evenly in grey too, and alike to all eyes (matplotlib's cividis).
+HEAT = "cividis"
+
 _STYLE = {
     "font.size": 8,
     "axes.titlesize": 8,
@@ -79,6 +85,25 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
             _DASHES[place % len(_DASHES)],
             _MARKERS[place % len(_MARKERS)],
         )
+        for place, name in enumerate(dict.fromkeys(names))
+    }
+
+
+def areas(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Give every name a colour and a hatch.
+
+    Parameters
+    ----------
+    names : sequence of str
+        In a fixed order.
+
+    Returns
+    -------
+    dict
+        Name → (colour, hatch); 7 and 10 values, so 70 names differ.
+    """
+    return {
+        name: (PALETTE[place % len(PALETTE)], HATCHES[place % len(HATCHES)])
         for place, name in enumerate(dict.fromkeys(names))
     }
 
