@@ -1,9 +1,9 @@
 """What the paper claims in numbers, as checks on rows.
 
-Each claim is stated with its place in the paper and with how it is read here, since few of the paper's sentences
-say which number they mean. A check answers "holds" or "does not hold" only when every cell is there that the
-paper's own study had: a cell that was stopped by its limit of time or memory counts as there (some of the paper's did
-not finish either), one that was not run or failed does not.
+Each claim is stated with its place in the paper and with how it is read here, since few of the paper's
+sentences say which number they mean. A check answers "holds" or "does not hold" only when every cell is there
+that the paper's own study had: a cell that was stopped by its limit of time or memory counts as there (some of
+the paper's did not finish either), one that was not run or failed does not.
 """
 
 from __future__ import annotations

@@ -31,9 +31,9 @@ def growth(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``ranker``, ``rows_exponent``, ``features_exponent``, ``factor_error`` (times and predictions differ by this
-        factor, root mean square of logarithms), ``n_datasets``. NaN with fewer than four data sets, or when rows and
-        features of the data sets are proportional.
+        ``ranker``, ``rows_exponent``, ``features_exponent``, ``factor_error`` (times and predictions differ by
+        this factor, root mean square of logarithms), ``n_datasets``. NaN with fewer than four data sets, or
+        when rows and features of the data sets are proportional.
 
     Notes
     -----
@@ -70,8 +70,8 @@ def complexity_table(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        ``algorithm``, ``ranker``, ``time``, ``space`` (the paper's, LaTeX), and the columns of :func:`growth`; first
-        the paper's four, then the other rankers without the paper's columns ("").
+        ``algorithm``, ``ranker``, ``time``, ``space`` (the paper's, LaTeX), and the columns of :func:`growth`;
+        first the paper's four, then the other rankers without the paper's columns ("").
     """
     measured = growth(seconds, sizes).set_index("ranker")
     names = [*PAPER, *(ranker for ranker in measured.index if ranker not in PAPER)]

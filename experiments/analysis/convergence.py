@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.curves import corrected_half_width
+from experiments.analysis.curves import mean_and_half_width
 from experiments.analysis.groups import Group
 from experiments.analysis.scores import complete_rows, fold_scores
 
@@ -46,12 +46,14 @@ def convergence(
         of_ranker = families.loc[ranker]
         every_row = bool(np.isnan(of_ranker["n_iterations"]))
         n_iterations = int(mine["n_train"].max()) if every_row else int(of_ranker["n_iterations"])
-        defined = mine[mine["value"].notna()]
-        values = defined["value"].to_numpy(dtype=float)
-        mean = float(values.mean()) if values.size else np.nan
-        half = corrected_half_width(values, defined["n_test"], defined["n_train"], confidence)
+        values, n_test, n_train = (
+            mine[name].to_numpy(dtype=float) for name in ("value", "n_test", "n_train")
+        )
+        mean, half, n_folds = (
+            each.item() for each in mean_and_half_width(values[:, None], n_test, n_train, confidence)
+        )
         where = [dataset, ranker, of_ranker["family"], of_ranker["label"], n_iterations, every_row]
-        lines.append([*where, mean, mean - half, mean + half, values.size])
+        lines.append([*where, mean, mean - half, mean + half, n_folds])
     columns = ["dataset", "ranker", "family", "label", "n_iterations", "every_row"]
     columns += ["mean", "lower", "upper", "n_folds"]
     found = pd.DataFrame(lines, columns=columns)

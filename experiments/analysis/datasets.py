@@ -24,8 +24,9 @@ def dataset_table(frame: pd.DataFrame, group: Group) -> pd.DataFrame:
     -------
     DataFrame
         One line per data set: ``dataset``; ``rows``, ``features``, ``classes`` (labels of multi-label data),
-        ``nonzero_share``; the same with ``paper_`` (NaN where the paper has none); ``differs`` (why they are not the
-        same, ""); ``here`` (False where the data set is not on this machine); ``citation``, ``licence``.
+        ``nonzero_share``; the same with ``paper_`` (NaN where the paper has none); ``differs`` (why they are
+        not the same, ""); ``here`` (False where the data set is not on this machine); ``citation``,
+        ``licence``.
 
     Notes
     -----
