@@ -176,7 +176,7 @@ def study(
                     share = np.log(grid) / np.log(grid[-1])
                     peak = skill + noise * rng.normal()
                     end = whole[repeat, fold]
-                    curve = end * share**0.3 + peak * np.sin(np.pi * share)
+                    curve = end * share**0.1 + (0.08 + peak) * np.sin(np.pi * share**2)
                     curve[-1] = end
                     relative = curve / end
                     rows.append(

@@ -40,8 +40,8 @@ def text_width(text: str, size: float) -> float:
     float
         Inches.
     """
-    with style.applied():
-        width, _, _ = _TO_PATH.get_text_width_height_descent(text, FontProperties(size=size), ismath=False)
+    font = FontProperties(family=style.FONT, size=size)
+    width, _, _ = _TO_PATH.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
 
 

@@ -30,7 +30,11 @@ HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oo", "||||",
 #: Colours of heat maps: lighter means more, evenly in grey too, and alike to all eyes (matplotlib's cividis).
 HEAT = "cividis"
 
+#: Comes with matplotlib, so figures look the same on every machine.
+FONT = "DejaVu Sans"
+
 _STYLE = {
+    "font.family": FONT,
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.labelsize": 8,

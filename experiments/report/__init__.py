@@ -10,8 +10,10 @@ from typing import Any, TextIO
 
 import pandas as pd
 
+from experiments.analysis.comparison import compare
 from experiments.analysis.coverage import expected_of, failures
 from experiments.analysis.curves import rf1_curve
+from experiments.analysis.groups import groups_of
 from experiments.analysis.tables import complete, incomplete, publishable, summary
 from experiments.files import file_stem, write_whole
 from experiments.report import measurements, status
@@ -27,6 +29,8 @@ def show(
     out: TextIO | None = None,
     *,
     absent: Mapping[str, str] | None = None,
+    whole: bool = False,
+    arguments: Sequence[str] = (),
 ) -> list[Path]:
     """Show a study: print tables, then write CSV files and figures.
 
@@ -47,6 +51,10 @@ def show(
         Where to print; standard output when not given.
     absent : mapping of str to str, optional
         Data set that is not here → why; listed, and otherwise left out.
+    whole : bool, default=False
+        Whether the study as a whole is reported. The first time its posteriors take minutes.
+    arguments : sequence of str
+        What was typed, for the commands on the page.
 
     Returns
     -------
@@ -58,7 +66,7 @@ def show(
     BadInputError
         If the results folder cannot be written to. The tables have been printed by then.
     """
-    absent = absent or {}
+    absent, asked = absent or {}, configs
     configs = [config for config in configs if config["dataset_key"] not in absent]
     measured = [config for config in configs if config["protocol"].get("measure")]
     expected = expected_of(config for config in configs if not config["protocol"].get("measure"))
@@ -76,9 +84,44 @@ def show(
         for (dataset, protocol), part in groups:
             if part["complete"].any():
                 written += _write(frame, expected, part, Path(paths["results"]), dataset, protocol)
+        if whole:
+            written += _whole(frame, asked, Path(paths["results"]), console, absent, arguments)
     finally:
         console.written(written)
     return written
+
+
+def _whole(
+    frame: pd.DataFrame,
+    configs: Sequence[Mapping[str, Any]],
+    results: Path,
+    console: Console,
+    absent: Mapping[str, str],
+    arguments: Sequence[str],
+) -> list[Path]:
+    from experiments.report import page, study
+
+    name = configs[0].get("study")
+    if name is None:
+        groups = groups_of(configs, absent)
+        found = study.Findings([compare(frame, group) for group in groups])
+    else:
+        found = study.write(frame, configs, results, absent=absent, say=console.paragraph)
+        console.claims(found.claims)
+    path = results / "report" / f"{file_stem(name or 'run')}.html"
+    page.write(
+        found.comparisons,
+        study=name,
+        frame=frame,
+        configs=configs,
+        path=path,
+        arguments=arguments,
+        absent=absent,
+        claims=found.claims,
+        drawn=found.drawn,
+        unmeasured=found.unmeasured,
+    )
+    return [*found.written, path]
 
 
 def _write(

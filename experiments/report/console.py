@@ -226,6 +226,22 @@ class Console:
             for line in missing:
                 self._item(line)
 
+    def claims(self, claims: pd.DataFrame) -> None:
+        """Print the paper's claims that a study is about, by outcome.
+
+        Parameters
+        ----------
+        claims : DataFrame
+            From :func:`experiments.analysis.claims.check`.
+        """
+        if not len(claims):
+            return
+        self._print(self._text("\nthe paper's claims on these rows", style="bold"))
+        for verdict, part in claims.groupby("verdict", sort=False):
+            self._print(Padding(self._text(f"{verdict}: {len(part)}", style="yellow"), (0, 0, 0, 1)))
+            for line in part.itertuples():
+                self._item(f"{line.claim}: {line.evidence or f'missing: {line.missing}'}")
+
     def written(self, files: list[Path]) -> None:
         """Say where files are, one a line and never broken, so that they can be copied.
 
