@@ -175,14 +175,18 @@ def _claims_said(claims: pd.DataFrame | None) -> str:
     if claims is None or not len(claims):
         return ""
     counts = claims["verdict"].value_counts()
-    told = [f"{counts[outcome]} {verb}" for outcome, verb in _COUNTED if counts.get(outcome, 0)]
+    told = [
+        f"{counts[outcome]} {one if counts[outcome] == 1 else several}"
+        for outcome, one, several in _COUNTED
+        if counts.get(outcome, 0)
+    ]
     return f"Of {len(claims)} claims: {', '.join(told)}."
 
 
 _COUNTED = (
-    ("holds", "hold"),
-    ("does not hold", "do not hold"),
-    ("cannot be decided", "cannot be decided with the rows that are here"),
+    ("holds", "holds", "hold"),
+    ("does not hold", "does not hold", "do not hold"),
+    ("cannot be decided", *["cannot be decided with the rows that are here"] * 2),
 )
 
 

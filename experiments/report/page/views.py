@@ -108,6 +108,7 @@ def group_view(
             title=MEASURES["best_f1"].title,
             scores={} if not len(one) else one.iloc[0].dropna().to_dict(),
             datasets=[] if ranks is None else list(ranks.used),
+            complete=list(f.summary.loc[f.summary["complete"], "ranker"].unique()),
         ),
         speed=words.speed(f.verdicts["fit_seconds"], f.label, overall.to_dict("records")),
         gaps=words.gaps(len(f.incomplete), len(f.group.expected), list(f.group.absent)),

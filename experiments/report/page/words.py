@@ -102,6 +102,7 @@ def headline(
     title: str,
     scores: Mapping[str, float],
     datasets: Sequence[str],
+    complete: Sequence[str],
 ) -> str:
     """Say in a sentence or two who does best.
 
@@ -117,16 +118,18 @@ def headline(
         Ranker → its score, where there is one data set only.
     datasets : sequence of str
         Those that were ranked on.
+    complete : sequence of str
+        Rankers that are complete on some data set.
 
     Returns
     -------
     str
     """
+    if len(complete) == 1:
+        return f"Only {label[complete[0]]} is complete, so there is nothing to compare it with."
     if not verdict.best:
-        return "Nothing can be compared yet: no data set has complete rankers."
+        return "Nothing can be compared yet: no ranker is complete on any data set."
     names = listed([label[ranker] for ranker in verdict.best])
-    if verdict.n_rankers == 1:
-        return f"Only {names} is complete, so there is nothing to compare it with."
     if len(verdict.best) == verdict.n_rankers:
         return f"All {verdict.n_rankers} rankers share one place by {title}."
     verb = "share the first place" if len(verdict.best) > 1 else "comes first"
