@@ -9,12 +9,12 @@ the paper's did not finish either), one that was not run or failed does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.comparison import Comparison
+from experiments.analysis.comparison import Comparison, compare
 
 #: The paper's data sets and rankers, under the names they bear here.
 MCC_DATASETS = (
@@ -215,18 +215,23 @@ def check(
         rows that the study does not ask for are left out.
     """
     measured = measured or {}
+    comparisons = [_of_the_paper(each, frame) for each in comparisons]
     lines = []
     for claim in all_claims() if claims is None else claims:
         comparison = next((each for each in comparisons if _is_about(claim, each)), None)
         if comparison is None and claim.about not in measured:
             continue
         spread = measured.get(claim.about, pd.DataFrame())
-        missing = _missing(claim, comparison) if comparison is not None else _unmeasured(claim, spread)
-        try:
-            holds, evidence = claim.check(Evidence(comparison, spread, frame))
-        except NotThereError as error:
-            holds, evidence = None, ""
-            missing = missing or f"needed: {error}"
+        if comparison is not None:
+            missing, some = _missing(claim, comparison)
+        else:
+            missing, some = _unmeasured(claim, spread)
+        holds, evidence = None, ""
+        if some:  # numbers of other data sets are no evidence
+            try:
+                holds, evidence = claim.check(Evidence(comparison, spread, frame))
+            except NotThereError as error:
+                missing = missing or f"needed: {error}"
         if missing:
             verdict = UNDECIDED
             evidence = f"so far it {HOLDS if holds else HOLDS_NOT}: {evidence}" if evidence else ""
@@ -239,6 +244,25 @@ def check(
         )
     columns = ["about", "claim", "place", "statement", "reading", "verdict", "evidence", "missing"]
     return pd.DataFrame(lines, columns=columns)
+
+
+def _of_the_paper(comparison: Comparison, frame: pd.DataFrame) -> Comparison:
+    """Leave out data sets and rankers that the paper's study does not have: ranks and means depend on them."""
+    group = comparison.group
+    if group.varies_iterations:
+        return comparison
+    datasets, rankers = {
+        "multiclass": (MCC_DATASETS, MCC_RANKERS),
+        "multilabel": (MLC_DATASETS, MLC_RANKERS),
+    }[group.task]
+    asked = group.expected
+    kept = asked[asked["dataset"].isin(datasets) & asked["ranker"].isin(rankers)].reset_index(drop=True)
+    if len(kept) in (0, len(asked)):
+        return comparison
+    # Posteriors are of all data sets that were tested, so those of a study with others do not count.
+    same = set(kept["dataset"]) == set(asked["dataset"])
+    posterior = comparison.posterior if same else None
+    return compare(frame, replace(group, expected=kept), posterior=posterior)
 
 
 def _is_about(claim: Claim, comparison: Comparison) -> bool:
@@ -260,7 +284,8 @@ def _protocol(claim: Claim, comparison: Comparison) -> str:
     return f" (here {here[0]} folds × {here[1]}, in the paper {paper[0]} × {paper[1]})"
 
 
-def _missing(claim: Claim, comparison: Comparison) -> str:
+def _missing(claim: Claim, comparison: Comparison) -> tuple[str, bool]:
+    """Say which cells are missing, and whether any is there."""
     summed, states = (
         comparison.summary,
         comparison.missing.set_index(["dataset", "ranker"])["state"].to_dict(),
@@ -281,9 +306,10 @@ def _missing(claim: Claim, comparison: Comparison) -> str:
     parts += cells[:_MOST_TOLD]
     if len(cells) > _MOST_TOLD:
         parts.append(f"and {len(cells) - _MOST_TOLD} more cells")
-    return "; ".join(parts)
+    return "; ".join(parts), len(whole) < len(claim.datasets)
 
 
-def _unmeasured(claim: Claim, spread: pd.DataFrame) -> str:
+def _unmeasured(claim: Claim, spread: pd.DataFrame) -> tuple[str, bool]:
     there = set(spread["dataset"]) if len(spread) else set()
-    return ", ".join(dataset for dataset in claim.datasets if dataset not in there)
+    missing = [dataset for dataset in claim.datasets if dataset not in there]
+    return ", ".join(missing), len(missing) < len(claim.datasets)

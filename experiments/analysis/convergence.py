@@ -32,7 +32,7 @@ def convergence(
         One line per data set × family of rankers × number of iterations, ascending: ``dataset``, ``ranker``,
         ``family``, ``label``, ``n_iterations`` (for "every row once" the largest number of training rows of a
         fold), ``every_row`` (bool), ``mean``, ``lower``, ``upper`` (corrected resampled t; NaN with one fold),
-        ``n_folds``. Rankers of which a fold is missing or failed are left out.
+        ``minimum``, ``maximum``, ``n_folds``. Rankers of which a fold is missing or failed are left out.
 
     Notes
     -----
@@ -53,9 +53,10 @@ def convergence(
             each.item() for each in mean_and_half_width(values[:, None], n_test, n_train, confidence)
         )
         where = [dataset, ranker, of_ranker["family"], of_ranker["label"], n_iterations, every_row]
-        lines.append([*where, mean, mean - half, mean + half, n_folds])
+        ends = [np.nan, np.nan] if n_folds == 0 else [np.nanmin(values), np.nanmax(values)]
+        lines.append([*where, mean, mean - half, mean + half, *ends, n_folds])
     columns = ["dataset", "ranker", "family", "label", "n_iterations", "every_row"]
-    columns += ["mean", "lower", "upper", "n_folds"]
+    columns += ["mean", "lower", "upper", "minimum", "maximum", "n_folds"]
     found = pd.DataFrame(lines, columns=columns)
     order = {name: place for place, name in enumerate(dict.fromkeys(group.expected["dataset"]))}
     of_family = {name: place for place, name in enumerate(dict.fromkeys(group.families["family"]))}

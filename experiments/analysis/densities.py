@@ -40,26 +40,32 @@ def density_of_shares(before: Sequence[float], after: Sequence[float], *, n_poin
     return pd.DataFrame({"before": x, "after": y, "density": density}, columns=columns)
 
 
-def density_of_neighbors(counted: pd.DataFrame, *, n_points: int = 160) -> pd.DataFrame:
+def density_of_neighbors(
+    counted: pd.DataFrame, *, bandwidth: float = 0.08, n_points: int = 200
+) -> pd.DataFrame:
     """Estimate the density of the numbers of neighbours that an adaptive ranker took, on a logarithmic scale.
 
     Parameters
     ----------
     counted : DataFrame
         From :func:`experiments.analysis.measurements.points`, kind "adaptive_k".
-    n_points : int, default=160
+    bandwidth : float, default=0.08
+        Standard deviation of the Gaussian kernel, decades. One for all curves: a rule that goes by the standard
+        deviation smears the two ends of a data set whose rows take either one neighbour or nearly all.
+    n_points : int, default=200
         Grid points per curve.
 
     Returns
     -------
     DataFrame
-        ``dataset``, ``ranker``, ``k``, ``density`` (per decade of k), and ``median``, ``n`` (of the numbers
-        counted; equal on all lines of a curve). A row that found no neighbour (k = 0) is not counted. With one
-        distinct k there is a single line whose density is NaN: everything lies there.
+        ``dataset``, ``ranker``, ``k`` (from 1 to the largest class), ``density`` (per decade of k), and ``median``,
+        ``n`` (of the numbers counted; equal on all lines of a curve). A row that found no neighbour (k = 0) is not
+        counted. With a single possible k there is one line whose density is NaN: everything lies there.
 
     Notes
     -----
-    Gaussian kernel on log10(k), weighted by the counts, bandwidth by Scott's rule.
+    Kernels are reflected at 1 and at the largest class, so that no density lies where no k can be, and every curve
+    has area 1.
     """
     parts = []
     columns = ["dataset", "ranker", "k", "density", "median", "n"]
@@ -69,25 +75,14 @@ def density_of_neighbors(counted: pd.DataFrame, *, n_points: int = 160) -> pd.Da
         counts = mine.groupby("neighbors")["count"].sum()
         k, weights = counts.index.to_numpy(dtype=float), counts.to_numpy(dtype=float)
         median = float(k[np.searchsorted(np.cumsum(weights), weights.sum() / 2)])
-        if k.size == 1:
-            at, density = k, np.array([np.nan])
+        low, high = 0.0, float(np.log10(max(mine["class_size"].max(), k.max())))
+        if high <= low:
+            at, density = k[:1], np.array([np.nan])
         else:
-            logs = np.log10(k)
-            kernel = stats.gaussian_kde(logs, weights=weights)
-            reach = 3 * float(np.sqrt(kernel.covariance[0, 0]))
-            positions = np.linspace(logs.min() - reach, logs.max() + reach, n_points)
-            at, density = 10**positions, kernel(positions)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "dataset": dataset,
-                    "ranker": ranker,
-                    "k": at,
-                    "density": density,
-                    "median": median,
-                    "n": int(weights.sum()),
-                },
-                columns=columns,
-            )
-        )
+            positions, centres = np.linspace(low, high, n_points), np.log10(k)
+            images = np.concatenate([centres, 2 * low - centres, 2 * high - centres])
+            kernels = stats.norm.pdf(positions[:, None], loc=images[None, :], scale=bandwidth)
+            at, density = 10**positions, kernels @ np.tile(weights / weights.sum(), 3)
+        lines = {"dataset": dataset, "ranker": ranker, "k": at, "density": density, "median": median}
+        parts.append(pd.DataFrame(lines | {"n": int(weights.sum())}, columns=columns))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

@@ -186,9 +186,10 @@ def missing_of(covered: pd.DataFrame, group: Group, frame: pd.DataFrame) -> pd.D
     states = bad.set_index(PAIR)["status"].to_dict()
     lines = []
     for line in covered[~covered["complete"]].to_dict("records"):
-        absent = group.absent.get(line["dataset"])
+        absent = line["dataset"] in group.absent
         state = "absent" if absent else states.get(tuple(line[name] for name in PAIR), "missing")
-        reason = f"the data set is not here: {absent.strip().splitlines()[0]}" if absent else line["reason"]
+        # Why it is not here tells of folders of this machine, which have no place in a table.
+        reason = "the data set is not here" if absent else line["reason"]
         lines.append([line["dataset"], line["ranker"], group.labels[line["ranker"]], state, reason])
     return pd.DataFrame(lines, columns=["dataset", "ranker", "display_name", "state", "reason"])
 

@@ -62,6 +62,13 @@ MEASURES: dict[str, Measure] = {
 }
 
 
+#: Kind of target → the measures by which ranks are told, those of the paper first.
+DIAGRAMS = {
+    "multiclass": ("best_f1", "mean_f1", "best_f1_top_50", "best_f1_top_100", "fit_seconds"),
+    "multilabel": ("best_f1_top_10", "mean_f1_top_10", "best_f1", "mean_f1", "fit_seconds"),
+}
+
+
 def complete_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
     """Choose the rows that may be compared.
 

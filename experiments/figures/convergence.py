@@ -30,10 +30,16 @@ def draw(axes: Axes, points: pd.DataFrame, looks: Mapping[str, style.Look]) -> N
     """
     for family, mine in points.groupby("family", sort=False):
         look = looks[str(family)]
-        axes.fill_between(
-            mine["n_iterations"], mine["lower"], mine["upper"], where=mine["lower"].notna().to_numpy(),
-            color=look.color, alpha=0.15, linewidth=0, zorder=2,
-        )  # fmt: skip
+        axes.vlines(
+            mine["n_iterations"],
+            mine["minimum"],
+            mine["maximum"],
+            color=look.color,
+            linewidth=0.8,
+            alpha=0.6,
+            zorder=2,
+            gid=f"folds {family}",
+        )
         axes.plot(
             mine["n_iterations"], mine["mean"], color=look.color, linestyle=look.dashes, marker=look.marker,
             label=str(mine["label"].iloc[0]), zorder=3, gid=str(family),
@@ -49,10 +55,10 @@ def draw(axes: Axes, points: pd.DataFrame, looks: Mapping[str, style.Look]) -> N
     axes.xaxis.set_major_locator(FixedLocator(shown))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
-    means = points["mean"].dropna()
-    if len(means):
-        reach = max(means.max() - means.min(), 0.02)
-        axes.set_ylim(min(means.min(), 1.0) - 0.5 * reach, max(means.max(), 1.0) + 0.5 * reach)
+    low, high = points["minimum"].min(), points["maximum"].max()
+    if low == low:  # NaN where AUrF1 has no value in any fold
+        margin = 0.06 * max(high - low, 0.02)
+        axes.set_ylim(min(low, 1.0) - margin, max(high, 1.0) + margin)
 
 
 def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:

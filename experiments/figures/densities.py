@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from experiments.figures import style
 from experiments.figures.sheet import Legend, Sheet, empty
@@ -43,10 +44,12 @@ def figure(points: pd.DataFrame, density: pd.DataFrame, *, title: str, note: str
         sheet = Sheet(style.COLUMN_WIDTH, _SIDE + 0.5, title, note, Legend(handles, datasets))
         axes = sheet.axes(0.55, 0.42, _SIDE, _SIDE)
         if len(density):
+            # The lowest level would colour all of the square.
+            levels = MaxNLocator(8).tick_values(0, float(density["density"].max()))[1:]
             grid = density.pivot(index="after", columns="before", values="density")
             axes.contourf(
                 grid.columns.to_numpy(dtype=float), grid.index.to_numpy(dtype=float), grid.to_numpy(dtype=float),
-                levels=8, cmap="Greys", alpha=0.7, zorder=1,
+                levels=levels, cmap="Greys", alpha=0.7, zorder=1,
             )  # fmt: skip
         axes.plot([0, 1], [0, 1], color="0.45", linewidth=0.8, zorder=2, gid="as before")
         for dataset, mine in points.groupby("dataset", sort=False):

@@ -24,7 +24,8 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")
 
-#: For areas: colour and hatch change together.
+#: For areas: the palette with its yellow and two greys, instead of black; the hatch changes with the colour.
+AREAS = (*PALETTE[:-1], "#F0E442", "0.45", "0.75")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oo", "||||", "**")
 
 #: Colours of heat maps: lighter means more, evenly in grey too, and alike to all eyes (matplotlib's cividis).
@@ -104,10 +105,10 @@ def areas(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     Returns
     -------
     dict
-        Name → (colour, hatch); 7 and 10 values, so 70 names differ.
+        Name → (colour, hatch); 9 and 10 values, so 90 names differ.
     """
     return {
-        name: (PALETTE[place % len(PALETTE)], HATCHES[place % len(HATCHES)])
+        name: (AREAS[place % len(AREAS)], HATCHES[place % len(HATCHES)])
         for place, name in enumerate(dict.fromkeys(names))
     }
 

@@ -13,14 +13,8 @@ from experiments.analysis import densities, measurements
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.convergence import convergence
 from experiments.analysis.pairs import PAPER_PAIRS
-from experiments.analysis.scores import MEASURES
+from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.files import file_stem
-
-#: Measures of the critical-distance diagrams: those of the paper for one class per row, and for labels.
-_DIAGRAMS = {
-    "multiclass": ("best_f1", "mean_f1", "best_f1_top_50", "best_f1_top_100", "fit_seconds"),
-    "multilabel": ("best_f1", "mean_f1", "best_f1_top_10", "mean_f1_top_10", "fit_seconds"),
-}
 
 
 @dataclass(frozen=True)
@@ -135,11 +129,13 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
             convergence_drawing,
             convergence(frame, group),
             title=f"{group.study}: AUrF1 against iterations ({group.extent})",
-            note=note_of(comparison, "Bands: 95 % confidence of the mean (corrected resampled t)."),
+            note=note_of(
+                comparison, "Markers: mean over folds; strokes: from the lowest to the highest fold."
+            ),
         )
         return drawing.drawn
     branches = dict(zip(group.families["ranker"], group.families["branch"], strict=True))
-    for measure in _DIAGRAMS[group.task]:
+    for measure in DIAGRAMS[group.task]:
         _critical_distance(drawing, comparison, measure)
     seconds = comparison.averages["fit_seconds"]
     drawing.add(
@@ -345,7 +341,10 @@ def draw_measurements(
         drawing.add(
             "densities", protocol, adaptive_k, densities.density_of_neighbors(spread), labels=labels,
             title="Numbers of neighbours that adaptive rankers take",
-            note=_joined("Kernel densities over rows and classes; rows without a neighbour are not counted.", told),
+            note=_joined(
+                "Kernel densities over rows and classes, from 1 to the largest class; rows without a neighbour are "
+                "not counted.", told,
+            ),
         )  # fmt: skip
     elif kind == "phases":
         drawing.add(

@@ -10,8 +10,9 @@ import pandas as pd
 
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.complexity import complexity_table
+from experiments.analysis.convergence import convergence
 from experiments.analysis.datasets import dataset_table
-from experiments.analysis.scores import MEASURES
+from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.files import file_stem, write_whole
 from experiments.report.console import significant
 
@@ -50,7 +51,14 @@ class Tables:
         frame.to_csv(text, index=index, lineterminator="\n")
         self.written.append(write_whole(self._folder / f"{file_stem(*stem)}.csv", text.getvalue().encode()))
 
-    def latex(self, frame: pd.DataFrame, *stem: str, caption: str, notes: Sequence[str] = ()) -> None:
+    def latex(
+        self,
+        frame: pd.DataFrame,
+        *stem: str,
+        caption: str,
+        notes: Sequence[str] = (),
+        columns: str | None = None,
+    ) -> None:
         """Write a frame of texts as a LaTeX table.
 
         Parameters
@@ -63,13 +71,15 @@ class Tables:
             Above it.
         notes : sequence of str
             Below it, a line each: what is missing.
+        columns : str, optional
+            LaTeX's column format; by default texts are left and numbers right.
         """
         shown = frame.map(escaped).rename(columns=escaped)
         label = file_stem(*stem)
         body = shown.to_latex(
             index=False,
             escape=False,
-            column_format=_alignment(frame),
+            column_format=columns or _alignment(frame),
             caption=escaped(caption),
             label=f"tbl:{label}",
             position="tb",
@@ -160,6 +170,7 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
     )
     tables.csv(comparison.missing, group.name, "missing")
     if group.varies_iterations:
+        tables.csv(convergence(frame, group), group.name, "convergence")
         return tables.written
     complexity = complexity_table(comparison.scores["fit_seconds"], sizes)
     tables.csv(complexity, group.name, "complexity")
@@ -188,7 +199,7 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
     ranks = _ranks(comparison)
     tables.csv(ranks, group.name, "ranks")
     tables.latex(
-        _named(ranks, labels, "{:.2f}"),
+        _named(ranks[["ranker", *DIAGRAMS[group.task]]], labels, "{:.2f}"),
         group.name,
         "ranks",
         caption=f"Average ranks (1 = best) in the study {group.study}, {group.extent}.",
@@ -325,8 +336,8 @@ def _ranks(comparison: Comparison) -> pd.DataFrame:
 
 def _rank_notes(comparison: Comparison) -> list[str]:
     notes = []
-    for measure, found in comparison.ranks.items():
-        title = MEASURES[measure].title
+    for measure in DIAGRAMS[comparison.group.task]:
+        title, found = MEASURES[measure].title, comparison.ranks[measure]
         if found is None:
             notes.append(f"{title}: {comparison.rank_reasons[measure]}.")
         else:
