@@ -94,6 +94,8 @@ def config(
         "url": "nowhere",
     }
     made["ranker"] = {**made["ranker"], "display_name": label, "n_iterations": None, "mark": ranker}
+    if task == "multilabel" and ranker.rpartition("_")[2] in DISTANCES:
+        made["ranker"]["target_distance"] = ranker.rpartition("_")[2]
     return made | {"study": study, "protocol_key": made["protocol"]["name"]}
 
 

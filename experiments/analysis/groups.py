@@ -42,7 +42,9 @@ class Group:
         Ranker → name to show, in the study's order.
     families : DataFrame
         One line per ranker: ``ranker``, ``family`` (the ranker whatever its number of iterations), ``label`` (of
-        the family), ``n_iterations`` (NaN: every row once) and ``branch`` (whose ranker it is).
+        the family), ``n_iterations`` (NaN: every row once), ``branch`` (whose ranker it is), ``panel``
+        and ``variant`` (the label of a ranker of labels without its target distance, and that; else the label and
+        "").
     datasets : dict
         Data set → its block in the configuration.
     absent : dict
@@ -134,8 +136,19 @@ def _families(configs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
             "label": _without(str(config["ranker"].get("display_name") or config["ranker_key"]), changed),
             _ITERATIONS: float("nan") if n_iterations is None else float(n_iterations),
             "branch": branch_of(str(config["ranker"].get("_target_"))),
+            **_variant(config["ranker"], config["ranker_key"]),
         }
-    return pd.DataFrame(list(lines.values()), columns=["ranker", "family", "label", _ITERATIONS, "branch"])
+    columns = ["ranker", "family", "label", _ITERATIONS, "branch", "panel", "variant"]
+    return pd.DataFrame(list(lines.values()), columns=columns)
+
+
+def _variant(ranker: Mapping[str, Any], key: str) -> dict[str, str]:
+    label, distance = str(ranker.get("display_name") or key), ranker.get("target_distance")
+    name, bracket, rest = label.partition(" (")
+    if distance is None or not bracket:
+        return {"panel": label, "variant": ""}
+    said, _, more = rest.partition(")")  # such as " [n_neighbors=5]"
+    return {"panel": name + more, "variant": said}
 
 
 def branch_of(target: str) -> str:

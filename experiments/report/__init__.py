@@ -21,6 +21,9 @@ from experiments.report.console import Console, count
 
 __all__ = ["show", "status"]
 
+#: More rankers of labels than this are drawn in panels, one for each ranker with its target distances.
+_MOST_LINES = 14
+
 
 def show(
     frame: pd.DataFrame,
@@ -78,12 +81,13 @@ def show(
     console.failures(failures(frame, expected), expected)
     console.absent(absent)
     written: list[Path] = []
+    families = {group.protocol: group.families for group in groups_of(configs) if group.task == "multilabel"}
     try:
         if measured:
             written += measurements.show(frame, measured, Path(paths["results"]), console)
         for (dataset, protocol), part in groups:
             if part["complete"].any():
-                written += _write(frame, expected, part, Path(paths["results"]), dataset, protocol)
+                written += _write(frame, expected, part, Path(paths["results"]), dataset, protocol, families)
         if whole:
             written += _whole(frame, asked, Path(paths["results"]), console, absent, arguments)
     finally:
@@ -131,9 +135,11 @@ def _write(
     results: Path,
     dataset: str,
     protocol: str,
+    families: Mapping[str, pd.DataFrame],
 ) -> list[Path]:
     # Drawing takes a second to import; whoever only reads the table has it by now.
     from experiments.figures import rf1_curve as drawing
+    from experiments.figures import rf1_panels as panels
     from experiments.figures import style
 
     text = io.StringIO()
@@ -141,14 +147,27 @@ def _write(
     stem = file_stem(dataset, protocol)
     written = [write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode())]
     asked = expected[(expected["dataset"] == dataset) & (expected["protocol"] == protocol)]
-    figure = drawing.figure(
-        rf1_curve(frame, asked),
-        title=f"{dataset} ({_extent(part)})",
-        note=_note(part),
-        labels=dict(zip(part["ranker"], part["display_name"], strict=True)),
-        # All rankers of the study get their look, shown or not: it stays the same when more of them are complete.
-        looks=style.looks(list(dict.fromkeys(expected["ranker"]))),
+    curves, title = rf1_curve(frame, asked), f"{dataset} ({_extent(part)})"
+    variants = families.get(protocol, pd.DataFrame(columns=["ranker", "panel", "variant"])).set_index(
+        "ranker"
     )
+    if len(part) > _MOST_LINES and (variants.reindex(part["ranker"])["variant"].fillna("") != "").all():
+        figure = panels.figure(
+            curves,
+            title=title,
+            note=_note(part),
+            panels=variants["panel"].to_dict(),
+            variants=variants["variant"].to_dict(),
+        )
+    else:
+        figure = drawing.figure(
+            curves,
+            title=title,
+            note=_note(part),
+            labels=dict(zip(part["ranker"], part["display_name"], strict=True)),
+            # All rankers of the study get their look, shown or not: it stays when more of them are complete.
+            looks=style.looks(list(dict.fromkeys(expected["ranker"]))),
+        )
     return written + style.save(figure, results / "figures", f"{stem}_rf1")
 
 
