@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import warnings
 import zipfile
 from collections.abc import Callable, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,13 @@ import pandas as pd
 from experiments.analysis.groups import Group
 from experiments.analysis.pairs import ROPE, Pair, Posteriors, pairs_of, posteriors_of
 from experiments.analysis.scores import complete_rows
+from experiments.errors import BadInputError
 from experiments.files import file_stem, write_whole
 
 #: Draws of a pair that are kept for its triangle.
 _KEPT = 1000
-_SEED = 0
+#: Everything that decides a posterior beside the scores; raised by one when the sampler's own code changes.
+_VERSION, _SEED, _N_DRAWS = 1, 0, 10_000
 _NUMBERS = ("r_hat", "ess", "divergences", "n_draws")
 
 
@@ -54,9 +58,7 @@ def sampled(
     pairs, not_tested = pairs_of(complete_rows(frame, group.expected), list(group.labels), most=most)
     if not pairs:
         return None
-    from experiments.analysis import bayes
-
-    settings = {**bayes.settings(), "rope": ROPE, "seed": _SEED}
+    settings = _settings()
     digests = [pair.digest(**settings) for pair in pairs]
     file = Path(results) / "tables" / f"{file_stem(group.name, 'posterior')}.npz"
     kept = _read(file)
@@ -67,7 +69,9 @@ def sampled(
         kept |= dict(zip(new, _run(list(new.values())), strict=True))
         # Posteriors of scores that have changed since are dropped, those of this report are kept.
         _write(file, {digest: kept[digest] for digest in dict.fromkeys(digests)})
-    sampling = dict(settings)
+    first = group.expected.iloc[0]
+    sampling = {**settings, "correlation of folds": f"1 / {int(first['n_splits'])}"}
+    del sampling["version"]
     if not_tested:
         sampling["pairs"] = (
             f"those of the {len(group.labels) - len(not_tested)} rankers with the best max F1; "
@@ -76,31 +80,71 @@ def sampled(
     return posteriors_of(pairs, [kept[digest] for digest in digests], sampling)
 
 
+def _settings() -> dict[str, Any]:
+    packages = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpyro", "jax"))
+    return {
+        "model and priors": "baycomp.HierarchicalTest",
+        "sampler": f"NUTS ({packages})",
+        "draws of a pair": _N_DRAWS,
+        "rope": ROPE,
+        "seed": _SEED,
+        "version": _VERSION,
+    }
+
+
 def _run(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
-    """Test all pairs, those that can be tested together in one batch."""
+    """Test pairs in one batch; should one of them be impossible to test, each by itself."""
     from experiments.analysis import bayes
 
-    answers: list[dict[str, Any]] = []
-    for result in bayes.hierarchical_tests(
-        [(pair.x, pair.y) for pair in pairs],
-        rope=ROPE,
-        runs=[pair.runs for pair in pairs],
-        random_state=_SEED,
-    ):
-        draws = np.asarray(result.sample, dtype=float)
-        chosen = draws[np.linspace(0, len(draws) - 1, min(_KEPT, len(draws))).astype(int)]
-        answers.append(
-            {
-                "probabilities": np.array(result.probs(), dtype=float),
-                "draws": chosen.astype("float32"),
-                "r_hat": result.r_hat,
-                "ess": result.ess,
-                "divergences": result.divergences,
-                "n_draws": len(draws),
-                "message": result.message,
-            }
-        )
-    return answers
+    def test(several: Sequence[Pair]) -> list[dict[str, Any]]:
+        with warnings.catch_warnings():
+            # What it warns of is told pair by pair, below the figure and on the page.
+            warnings.simplefilter("ignore", bayes.ConvergenceWarning)
+            found = bayes.hierarchical_tests(
+                [(pair.x, pair.y) for pair in several],
+                ROPE,
+                several[0].runs,
+                _N_DRAWS,
+                _SEED,
+                names=[(pair.a, pair.b) for pair in several],
+            )
+        return [_answer(each) for each in found]
+
+    try:
+        return test(pairs)
+    except BadInputError:
+        answers = []
+        for pair in pairs:
+            try:
+                answers += test([pair])
+            except BadInputError as error:
+                answers.append(_no_answer(str(error)))
+        return answers
+
+
+def _answer(result: Any) -> dict[str, Any]:
+    draws = np.asarray(result.sample, dtype=float)
+    chosen = draws[np.linspace(0, len(draws) - 1, min(_KEPT, len(draws))).astype(int)]
+    return {
+        "probabilities": np.array(result.probs(), dtype=float),
+        "draws": chosen.astype("float32"),
+        "r_hat": result.max_rhat,
+        "ess": result.min_ess,
+        "divergences": result.divergences,
+        "n_draws": result.n_drawn,
+        "message": ""
+        if result.max_rhat < 1.01 and result.min_ess >= 400
+        else f"the chains do not agree (R-hat {result.max_rhat:.3f}, effective sample size {result.min_ess:.0f})",
+    }
+
+
+def _no_answer(why: str) -> dict[str, Any]:
+    nothing = {
+        "probabilities": np.full(3, np.nan),
+        "draws": np.empty((0, 3), dtype="float32"),
+        "message": why,
+    }
+    return nothing | {"r_hat": np.nan, "ess": np.nan, "divergences": 0, "n_draws": 0}
 
 
 def _write(file: Path, kept: dict[str, dict[str, Any]]) -> None:
