@@ -27,8 +27,8 @@ usage: python3 bootstrap.py demo [key=value ...]   rank a bundled data set with 
        python3 bootstrap.py setup                  make the environment (.venv) and stop
        python3 bootstrap.py browser                see to it that there is a browser for the tests
 
-All but the last make the environment first when it is missing or out of date. Tests that need a browser (Chromium or
-Chrome) are left out where there is none; "browser" installs one with apt-get, as root on Debian and Ubuntu."""
+All but the last make the environment first when it is missing or out of date. Tests that need a browser (Chromium
+or Chrome) are left out where there is none; "browser" installs one with apt-get, as root on Debian and Ubuntu."""
 
 DEMO = [
     "dataset=digits",
