@@ -33,6 +33,8 @@ def test_short_valid_and_without_output(path):
     for cell in cells:
         assert cell.outputs == [] and cell.execution_count is None, "nbstripout takes output away"
         assert max(map(len, cell.source.splitlines())) <= 116
+    # As nbstripout leaves it, so that the hook has nothing to change.
+    assert [cell.id for cell in book.cells] == [str(number) for number in range(len(book.cells))]
     assert book.cells[0].cell_type == "markdown" and book.cells[0].source.startswith("# ")
     assert set(book.metadata) == {"kernelspec", "language_info"}
     assert book.metadata.kernelspec.name == "python3"
