@@ -23,6 +23,8 @@ from experiments.files import file_stem, write_whole
 _KEPT = 1000
 #: Everything that decides a posterior beside the scores; raised by one when the sampler's own code changes.
 _VERSION, _SEED, _N_DRAWS = 1, 0, 10_000
+#: Pairs between two looks at the disk.
+_AT_ONCE = 24
 _NUMBERS = ("r_hat", "ess", "divergences", "n_draws")
 
 
@@ -64,11 +66,17 @@ def sampled(
     kept = _read(file)
     new = {digest: pair for digest, pair in zip(digests, pairs, strict=True) if digest not in kept}
     if new:
-        many = "pairs of rankers" if len(new) > 1 else "pair of rankers"
-        say(f"{group.name}: sampling the posteriors of {len(new)} {many} (kept for the next report)")
-        kept |= dict(zip(new, _run(list(new.values())), strict=True))
-        # Posteriors of scores that have changed since are dropped, those of this report are kept.
-        _write(file, {digest: kept[digest] for digest in dict.fromkeys(digests)})
+        many = f"{len(new)} pairs" if len(new) > 1 else "a pair"
+        say(
+            f"{group.name}: sampling the posteriors of {many} of rankers, which may take minutes; "
+            "they are kept for the next report"
+        )
+        wanted = dict.fromkeys(digests)
+        for start in range(0, len(new), _AT_ONCE):
+            part = dict(list(new.items())[start : start + _AT_ONCE])
+            kept |= dict(zip(part, _run(list(part.values())), strict=True))
+            # Posteriors of scores that have changed since are dropped; an interrupted report goes on from here.
+            _write(file, {digest: kept[digest] for digest in wanted if digest in kept})
     first = group.expected.iloc[0]
     sampling = {**settings, "correlation of folds": f"1 / {int(first['n_splits'])}"}
     del sampling["version"]
