@@ -222,28 +222,15 @@ def missing_in_words(missing: pd.DataFrame, group: Group) -> list[str]:
     list of str
         Whole data sets first, then whole rankers, then the rest by ranker; [] when nothing is missing.
     """
-    asked = group.expected
-    lines = []
-    n_of = asked.groupby("dataset", sort=False)["ranker"].nunique()
-    left = missing.groupby("dataset", sort=False)["ranker"].nunique()
-    whole = [dataset for dataset, n in left.items() if n == n_of[dataset]]
-    for state, said in _WHOLE.items():
-        named = [
-            dataset
-            for dataset in whole
-            if set(missing.loc[missing["dataset"] == dataset, "state"]) == {state}
-        ]
-        if named:
-            lines.append(f"{said}: {', '.join(named)}")
-    mixed = [
-        dataset
-        for dataset in whole
-        if set(missing.loc[missing["dataset"] == dataset, "state"]) not in [{state} for state in _WHOLE]
+    n_of = group.expected.groupby("dataset", sort=False)["ranker"].nunique()
+    alike = missing.groupby("dataset", sort=False)["state"].agg(["size", "nunique", "first"])
+    alike = alike[(alike["size"] == n_of.reindex(alike.index)) & (alike["nunique"] == 1)]
+    lines = [
+        f"{_WHOLE[state]}: {', '.join(map(str, part.index))}"
+        for state, part in sorted(alike.groupby("first"), key=lambda each: list(_WHOLE).index(each[0]))
     ]
-    if mixed:
-        lines.append(f"no ranker complete: {', '.join(mixed)}")
-    rest = missing[~missing["dataset"].isin(whole)]
-    n_left = len([dataset for dataset in n_of.index if dataset not in whole])
+    rest = missing[~missing["dataset"].isin(alike.index)]
+    n_left = len(n_of) - len(alike)
     for ranker, mine in rest.groupby("ranker", sort=False):
         label = group.labels[str(ranker)]
         by_state = {
@@ -257,7 +244,13 @@ def missing_in_words(missing: pd.DataFrame, group: Group) -> list[str]:
     return lines
 
 
-_WHOLE = {"absent": "data sets not here", "missing": "not run, or not all of it"}
+_WHOLE = {
+    "absent": "data sets not here",
+    "missing": "not run, or not all of it",
+    "failed": "failed with every ranker",
+    "timeout": "every ranker stopped by the time limit",
+    "out_of_memory": "every ranker stopped by the memory limit",
+}
 _SAID = {
     "absent": "data set not here",
     "missing": "not run, or not all of it",
