@@ -33,6 +33,7 @@ def test_the_first_screen_says_what_was_compared_who_is_best_and_how_sure(whole)
     first, second = (comparison.labels[ranker] for ranker in ranks.index[:2])
     assert "4 rankers on 4 data sets with one class per row" in read.text
     assert "2 repeats of 3-fold cross-validation (protocol paper)" in read.text
+    assert "A first look: the paper takes 100 folds, this 6." in read.text
     assert f"{first} comes first by max F1" in read.text
     assert f"average rank {ranks.iloc[0]:.2f} of 4 over 1 data set; next is {second}" in read.text
     assert "3 of 16 pairs of data set and ranker are not complete" in read.text
@@ -268,11 +269,13 @@ def test_one_data_set(tmp_path):
 
 def test_data_sets_that_are_not_here(tmp_path):
     frame, configs = pages.study(states={("genes", "*"): "missing"})
-    read = pages.Read(pages.write(tmp_path, frame, configs, absent={"genes": "no file\nmore words"})[0])
+    read = pages.Read(
+        pages.write(tmp_path, frame, configs, absent={"genes": "no file in /secret/place\nmore words"})[0]
+    )
     assert "4 rankers on 3 of 4 data sets" in read.text
-    assert "Not here, so not looked at: genes." in read.text
-    reasons = {line["reason"] for line in read.lines("g0-missing-table")}
-    assert reasons == {"the data set is not here: no file"}
+    assert "Neither on this machine nor to be downloaded, so left out: genes (python -m" in read.text
+    assert {line["reason"] for line in read.lines("g0-missing-table")} == {"the data set is not here"}
+    assert "secret" not in read.source
 
 
 def test_two_kinds_of_targets_on_one_page(tmp_path):
@@ -331,13 +334,17 @@ def test_claims_are_a_table_with_their_outcomes(tmp_path):
 
 def test_figures_are_taken_in(tmp_path):
     class Drawn:
-        title, note = "A figure", "Missing: genes"
+        figure, stem, title, note = "times", "mcc_times", "A figure", "Missing: genes"
         files = (tmp_path / "a.png", tmp_path / "a.svg")
+
+    class Other(Drawn):
+        figure, stem = "posterior", "mcc_posterior"
 
     Drawn.files[1].write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     frame, configs = pages.study(["chess"])
-    read = pages.Read(pages.write(tmp_path, frame, configs, drawn=[Drawn])[0])
+    read = pages.Read(pages.write(tmp_path, frame, configs, drawn=[Drawn, Other])[0])
     (image,) = [attributes for tag, attributes in read.elements if tag == "img"]
     packed = image["src"].removeprefix("data:image/svg+xml;base64,")
     assert base64.b64decode(packed) == Drawn.files[1].read_bytes()
     assert image["alt"] == "A figure" and "Missing: genes" in read.text
+    assert "also there: mcc_posterior.svg" in read.text, "its numbers are drawn by the page"

@@ -21,6 +21,7 @@ from experiments.files import write_whole
 from experiments.report.page.provenance import provenance
 from experiments.report.page.tables import Column, Line, Table, text
 from experiments.report.page.views import group_view
+from experiments.report.page.words import gaps
 
 __all__ = ["write"]
 
@@ -37,6 +38,8 @@ _PARTS = (
     ("missing", "Missing"),
     ("one", "One ranker"),
 )
+#: Figures that the page draws from its data.
+_DRAWN_HERE = ("critical_distance", "posterior", "aufuji", "rf1")
 _OUTCOMES = {"holds": "good", "does not hold": "bad"}
 
 
@@ -75,7 +78,8 @@ def write(
     claims : DataFrame, optional
         From ``experiments.analysis.claims``.
     drawn : sequence
-        Figures with ``title``, ``note`` and ``files``, of which the SVG file is taken in.
+        Figures with ``figure``, ``stem``, ``title``, ``note`` and ``files``. Of those that the page does not draw
+        itself the SVG file is taken in; others are named.
     unmeasured : sequence of str
         What was to be measured and was not, and why.
 
@@ -109,7 +113,8 @@ def write(
             claims_said=_claims_said(claims),
             measured=measured,
             unmeasured=unmeasured,
-            figures=[_figure(each) for each in drawn],
+            figures=[_figure(each) for each in drawn if not _drawn_here(each)],
+            other_figures=", ".join(f"{each.stem}.svg" for each in drawn if _drawn_here(each)),
             css=_text("page.css"),
             script=script,
             script_hash="sha256-"
@@ -138,11 +143,11 @@ def _json(data: Any) -> str:
 
 
 def _intro(groups: Sequence[Any], absent: Mapping[str, str]) -> str:
-    if not groups and absent:
-        return "None of the study's data sets is here: " + "; ".join(
-            f"{name} ({why.strip().splitlines()[0]})" for name, why in absent.items()
-        )
-    return ""
+    return "" if groups or not absent else gaps(0, 0, list(absent))
+
+
+def _drawn_here(drawn: Any) -> bool:
+    return str(drawn.figure).startswith(_DRAWN_HERE)
 
 
 def _figure(drawn: Any) -> dict[str, str]:

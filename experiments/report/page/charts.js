@@ -115,7 +115,7 @@ class Ranks extends Chart {
 class Curves extends Chart {
   start() {
     this.dataset = Object.keys(this.data.curves)[0];
-    this.bands = true;
+    this.bands = this.data.rankers.length <= 6; // more bands hide each other
     this.off = new Set();
     this.many = 16;
     this.few = 10;

@@ -9,6 +9,8 @@ from typing import Any
 from experiments.analysis.verdict import SURE, Verdict
 from experiments.report.console import count, significant
 
+#: Folds of the paper's protocol: ten repeats of ten.
+PAPER_FOLDS = 100
 #: As many names are listed; of more it is said how many.
 _NAMED = 4
 
@@ -89,9 +91,15 @@ def compared(
     of = "" if len(datasets) == n_asked else f" of {n_asked}"
     where = f"{count(len(datasets), 'data set')}" if not of else f"{len(datasets)}{of} data sets"
     scored = f", scored with {learner} on its best columns" if learner else ""
+    n_folds = int(protocol["n_splits"]) * int(protocol["n_repeats"])
+    first = (
+        ""
+        if n_folds >= PAPER_FOLDS
+        else f" A first look: the paper takes {PAPER_FOLDS} folds, this {n_folds}."
+    )
     return (
         f"{count(n_rankers, 'ranker')} on {where} with {target}. Each ranking was made on the training rows of "
-        f"{extent(protocol)} (protocol {protocol['name']}){scored}; F1 is averaged micro."
+        f"{extent(protocol)} (protocol {protocol['name']}){scored}; F1 is averaged micro.{first}"
     )
 
 
@@ -259,5 +267,9 @@ def gaps(n_incomplete: int, n_asked: int, absent: Sequence[str]) -> str:
             "comparison."
         )
     if absent:
-        parts.append(f"Not here, so not looked at: {listed(list(absent))}.")
+        # What the loader says names folders of the machine, which are nobody's business on a page.
+        parts.append(
+            f"Neither on this machine nor to be downloaded, so left out: {listed(list(absent), len(absent))} "
+            "(python -m experiments.datasets check says what is looked for and where)."
+        )
     return " ".join(parts) or "Nothing is missing."
