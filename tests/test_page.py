@@ -306,6 +306,7 @@ def test_measurements_alone(tmp_path):
     (line,) = read.lines("measured")
     assert line["data set"] == "chess" and line["result"] == "2 s: weights 75%, distances 25%"
     assert "genes × A: no file" in read.text
+    assert "1 result on 1 of 1 data sets (protocol phases)" in read.text
 
 
 def test_nothing_was_asked_for(tmp_path):
@@ -346,5 +347,5 @@ def test_figures_are_taken_in(tmp_path):
     (image,) = [attributes for tag, attributes in read.elements if tag == "img"]
     packed = image["src"].removeprefix("data:image/svg+xml;base64,")
     assert base64.b64decode(packed) == Drawn.files[1].read_bytes()
-    assert image["alt"] == "A figure" and "Missing: genes" in read.text
+    assert image["alt"] == "A figure. Missing: genes"
     assert "also there: mcc_posterior.svg" in read.text, "its numbers are drawn by the page"

@@ -18,8 +18,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from experiments.analysis import measurements
 from experiments.analysis.comparison import Comparison
 from experiments.files import write_whole
+from experiments.report.console import count
 from experiments.report.page.provenance import provenance
-from experiments.report.page.tables import Column, Line, Table, text
+from experiments.report.page.tables import Column, Line, Table, number, text
 from experiments.report.page.views import group_view
 from experiments.report.page.words import gaps
 
@@ -112,6 +113,7 @@ def write(
             claims=_claims(claims),
             claims_said=_claims_said(claims),
             measured=measured,
+            measured_said=_measured_said(measured, configs),
             unmeasured=unmeasured,
             figures=[_figure(each) for each in drawn if not _drawn_here(each)],
             other_figures=", ".join(f"{each.stem}.svg" for each in drawn if _drawn_here(each)),
@@ -163,7 +165,7 @@ def _claims(claims: pd.DataFrame | None) -> Table | None:
     columns = [Column("claim"), Column("outcome"), Column("what the rows say"), Column("in the paper")]
     lines = []
     for line in claims.itertuples():
-        said = " ".join(
+        said = ". ".join(
             part for part in (line.evidence, f"Missing: {line.missing}" if line.missing else "") if part
         )
         cells = [
@@ -202,7 +204,26 @@ def _measured(frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> Tabl
     summed = measurements.summary(frame[frame["protocol"].isin(protocols)])
     columns = [Column("data set"), Column("ranker"), Column("repeat", True), Column("result")]
     lines = [
-        Line([text(line.dataset), text(line.ranker), text(line.repeat), text(line.result, kind="long")])
+        Line(
+            [
+                text(line.dataset),
+                text(line.ranker),
+                number(line.repeat, f"{line.repeat}"),
+                text(line.result, kind="long"),
+            ]
+        )
         for line in summed.itertuples()
     ]
     return Table("measured", "Results of all measurements", columns, lines, empty="Nothing is measured yet.")
+
+
+def _measured_said(measured: Table | None, configs: Sequence[Mapping[str, Any]]) -> str:
+    if measured is None:
+        return ""
+    asked = {config["dataset_key"] for config in configs if config["protocol"].get("measure")}
+    there = {line.cells[0].text for line in measured.lines}
+    protocols = {config["protocol"]["name"] for config in configs if config["protocol"].get("measure")}
+    return (
+        f"{count(len(measured.lines), 'result')} on {len(there)} of {len(asked)} data sets "
+        f"(protocol {', '.join(sorted(protocols))}); all rows of a data set were used at once."
+    )
