@@ -137,6 +137,7 @@ def test_curves_can_be_chosen_and_read(few):
     size = np.unique(curves["n_features"])[-2]
     there = curves[curves["n_features"] == size].sort_values("rf1_mean", ascending=False)
     readout = chart.locator(".readout")
+    assert chart.get_by_role("slider").get_attribute("aria-valuenow") == str(size)
     assert f"Top {size} features" in readout.inner_text()
     wanted = [
         f"{comparison.labels[line.ranker]} {line.rf1_mean:.3f} ({line.rf1_lower:.3f} to {line.rf1_upper:.3f})"

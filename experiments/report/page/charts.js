@@ -57,6 +57,7 @@ class Ranks extends Chart {
     const svg = this.canvas(height, `${measures[this.measure]}: average ranks, best first: ` +
       given.rankers.map((place, i) => `${rankers[place].label} ${given.ranks[i].toFixed(2)}`).join(", "));
     const ticks = x.ticks(Math.max(2, Math.floor((width - left - right) / 40))).filter((tick) => Number.isInteger(tick) && x(tick) - x(1) > 14);
+    svg.setAttribute("role", "group"); // names in it are links
     for (const tick of [1, ...ticks]) {
       svg.append(
         shape("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top - 6, y2: height - 6 }),
@@ -149,8 +150,10 @@ class Curves extends Chart {
     const low = Math.max(0, values[0] - margin), high = values[1] + margin;
     const y = linear([low, high], [height - bottom, top]);
     const svg = this.canvas(height, `${this.dataset}: rF1 of ${curves.length} rankers against the number of top-ranked features`);
-    svg.setAttribute("tabindex", "0");
-    svg.setAttribute("class", "curves");
+    // A pointer along the axis, moved with the arrow keys: to assistive technology that is a slider.
+    for (const [name, value] of Object.entries({ tabindex: 0, class: "curves", role: "slider", "aria-valuemin": 1, "aria-valuemax": largest, "aria-valuenow": this.at || 1 })) {
+      svg.setAttribute(name, value);
+    }
     const clip = `${this.box.dataset.group}-clip`;
     svg.append(shape("clipPath", { id: clip }, shape("rect", { x: left, y: top, width: Math.max(0, width - left - right), height: height - top - bottom })));
     for (const tick of y.ticks(6)) {
@@ -186,6 +189,8 @@ class Curves extends Chart {
     const read = (size) => {
       this.at = size;
       cursor.setAttribute("visibility", "visible");
+      svg.setAttribute("aria-valuenow", size);
+      svg.setAttribute("aria-valuetext", `top ${size} features`);
       cursor.setAttribute("x1", x(size));
       cursor.setAttribute("x2", x(size));
       const found = curves
