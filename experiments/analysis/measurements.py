@@ -72,7 +72,8 @@ def phase_means(spread: pd.DataFrame) -> pd.DataFrame:
         in which they first come.
     """
     keys = ["dataset", "ranker", "phase"]
-    means = spread.groupby(keys, sort=False)["seconds"].mean().reset_index()
+    # An empty table has columns of objects.
+    means = spread.astype({"seconds": float}).groupby(keys, sort=False)["seconds"].mean().reset_index()
     repeats = spread.groupby(keys[:2], sort=False)["repeat"].nunique().rename("n_repeats").reset_index()
     means = means.merge(repeats, on=keys[:2], how="left")
     means["total"] = means.groupby(keys[:2], sort=False)["seconds"].transform("sum")
