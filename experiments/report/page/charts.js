@@ -13,6 +13,7 @@ class Chart {
       const width = Math.floor(this.box.clientWidth);
       if (width && width !== this.width) this.redraw();
     }).observe(box);
+    this.redraw();
   }
 
   redraw() {
