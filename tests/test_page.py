@@ -117,6 +117,7 @@ def test_triangles_hold_the_draws(whole):
     data = read.data["g0"]
     names = [ranker["key"] for ranker in data["rankers"]]
     assert len(data["pairs"]) == 6
+    assert "6 pairs; R̂ below 1.01 for all; at least 1,500 effective draws; 0 divergences." in read.text
     for a, b, p, equal, q, _, _, _, packed in data["pairs"]:
         draws = comparison.posterior.draws[names[a], names[b]]
         np.testing.assert_allclose((p, equal, q), comparison.posterior.of(names[a], names[b]), rtol=1e-3)

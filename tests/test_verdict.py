@@ -142,6 +142,19 @@ def test_probabilities_never_look_surer_than_they_are(p, text):
     assert words.probability(p) == text
 
 
+def test_samples_are_doubted_where_chains_disagree():
+    assert words.sampled(None) == ""
+    pairs = posteriors(("a", "b", 0.2, 0.5, 0.3, 9), ("a", "c", 0.2, 0.5, 0.3, 9))
+    pairs = pairs.assign(r_hat=[1.001, 1.009], ess=[4321.0, 1500.0], divergences=[0, 1])
+    assert (
+        words.sampled(pairs) == "2 pairs; R̂ below 1.01 for all; at least 1,500 effective draws; 1 divergence."
+    )
+    doubtful = pairs.assign(r_hat=[1.001, 1.01])
+    assert "R̂ not below 1.01 for 1, whose numbers are to be doubted" in words.sampled(doubtful)
+    empty = pairs.assign(p_rope=[0.5, np.nan], r_hat=[1.0, np.nan], ess=[4321.0, np.nan])
+    assert words.sampled(empty).startswith("2 pairs; 1 of them without an answer")
+
+
 # --- cost ---------------------------------------------------------------------------------------
 
 

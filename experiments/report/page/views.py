@@ -41,6 +41,8 @@ class GroupView:
     ranker_pages : list of RankerPage
     missing : list of str
         What is missing, in words.
+    sampled : str
+        Whether the samples can be trusted.
     sampling : list of (str, str)
         How posteriors were sampled; empty where none were.
     similarity : bool
@@ -62,6 +64,7 @@ class GroupView:
     tables: dict[str, Table]
     ranker_pages: list[RankerPage]
     missing: list[str]
+    sampled: str
     sampling: list[tuple[str, str]]
     data: dict[str, Any] = field(repr=False)
 
@@ -123,6 +126,7 @@ def group_view(
         tables=tables(f),
         ranker_pages=[ranker_page(f, ranker) for ranker in f.rankers],
         missing=f.c.missing_lines,
+        sampled=words.sampled(f.pairs),
         sampling=[] if f.c.posterior is None else [(k, str(v)) for k, v in f.c.posterior.sampling.items()],
         data=data_of(f),
     )

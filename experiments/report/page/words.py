@@ -6,9 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from experiments.analysis.verdict import SURE, Verdict
 from experiments.report.console import count, significant
 
+#: Chains with an R̂ below this agree.
+R_HAT = 1.01
 #: Folds of the paper's protocol: ten repeats of ten.
 PAPER_FOLDS = 100
 #: As many names are listed; of more it is said how many.
@@ -213,6 +217,37 @@ def sureness(verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, r
             "against."
         )
     return lines
+
+
+def sampled(pairs: pd.DataFrame | None) -> str:
+    """Say whether the samples of posteriors can be trusted.
+
+    Parameters
+    ----------
+    pairs : DataFrame or None
+        Posteriors: ``p_rope``, ``r_hat``, ``ess``, ``divergences``; NaN where there is nothing to say.
+
+    Returns
+    -------
+    str
+        "" where nothing was tested.
+    """
+    if pairs is None or not len(pairs):
+        return ""
+    there = pairs[pairs["p_rope"].notna()]
+    said = [f"{count(len(pairs), 'pair')}"]
+    if len(there) < len(pairs):
+        said.append(f"{len(pairs) - len(there)} of them without an answer (see the table's notes)")
+    r_hat, ess = there["r_hat"].dropna(), there["ess"].dropna()
+    if len(r_hat):
+        bad = int((r_hat >= R_HAT).sum())
+        whole = (
+            "below 1.01 for all" if not bad else f"not below 1.01 for {bad}, whose numbers are to be doubted"
+        )
+        said.append(f"R̂ {whole}")
+        said.append(f"at least {ess.min():,.0f} effective draws" if len(ess) else "")
+        said.append(f"{count(int(there['divergences'].sum()), 'divergence')}")
+    return "; ".join(part for part in said if part) + "."
 
 
 def speed(verdict: Verdict, label: Mapping[str, str], points: Sequence[Mapping[str, Any]]) -> str:
