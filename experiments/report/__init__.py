@@ -69,7 +69,7 @@ def show(
     BadInputError
         If the results folder cannot be written to. The tables have been printed by then.
     """
-    absent, asked = absent or {}, configs
+    absent, asked, results = absent or {}, configs, Path(paths["results"])
     configs = [config for config in configs if config["dataset_key"] not in absent]
     measured = [config for config in configs if config["protocol"].get("measure")]
     expected = expected_of(config for config in configs if not config["protocol"].get("measure"))
@@ -84,12 +84,15 @@ def show(
     families = {group.protocol: group.families for group in groups_of(configs) if group.task == "multilabel"}
     try:
         if measured:
-            written += measurements.show(frame, measured, Path(paths["results"]), console)
+            written += measurements.show(frame, measured, results, console)
+        curves = rf1_curve(frame, expected)
         for (dataset, protocol), part in groups:
             if part["complete"].any():
-                written += _write(frame, expected, part, Path(paths["results"]), dataset, protocol, families)
+                mine = curves[(curves["dataset"] == dataset) & (curves["protocol"] == protocol)]
+                stem = file_stem(dataset, protocol)
+                written += _write(part, mine, list(expected["ranker"]), families.get(protocol), results, stem)
         if whole:
-            written += _whole(frame, asked, Path(paths["results"]), console, absent, arguments)
+            written += _whole(frame, asked, results, console, absent, arguments)
     finally:
         console.written(written)
     return written
@@ -106,6 +109,8 @@ def _whole(
     from experiments.report import page, study
 
     name = configs[0].get("study")
+    if name is None and frame.empty:
+        return []  # whoever looks before the first run has read so, and wants no file of it
     if name is None:
         groups = groups_of(configs, absent)
         found = study.Findings([compare(frame, group) for group in groups])
@@ -129,14 +134,14 @@ def _whole(
 
 
 def _write(
-    frame: pd.DataFrame,
-    expected: pd.DataFrame,
     part: pd.DataFrame,
+    curves: pd.DataFrame,
+    rankers: Sequence[str],
+    families: pd.DataFrame | None,
     results: Path,
-    dataset: str,
-    protocol: str,
-    families: Mapping[str, pd.DataFrame],
+    stem: str,
 ) -> list[Path]:
+    """Write the table and the figure of one data set and protocol."""
     # Drawing takes a second to import; whoever only reads the table has it by now.
     from experiments.figures import rf1_curve as drawing
     from experiments.figures import rf1_panels as panels
@@ -144,13 +149,10 @@ def _write(
 
     text = io.StringIO()
     publishable(part).to_csv(text, index=False, lineterminator="\n")
-    stem = file_stem(dataset, protocol)
     written = [write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode())]
-    asked = expected[(expected["dataset"] == dataset) & (expected["protocol"] == protocol)]
-    curves, title = rf1_curve(frame, asked), f"{dataset} ({_extent(part)})"
-    variants = families.get(protocol, pd.DataFrame(columns=["ranker", "panel", "variant"])).set_index(
-        "ranker"
-    )
+    title = f"{part['dataset'].iloc[0]} ({_extent(part)})"
+    variants = pd.DataFrame(columns=["ranker", "panel", "variant"]) if families is None else families
+    variants = variants.set_index("ranker")
     if len(part) > _MOST_LINES and (variants.reindex(part["ranker"])["variant"].fillna("") != "").all():
         figure = panels.figure(
             curves,
@@ -166,7 +168,7 @@ def _write(
             note=_note(part),
             labels=dict(zip(part["ranker"], part["display_name"], strict=True)),
             # All rankers of the study get their look, shown or not: it stays when more of them are complete.
-            looks=style.looks(list(dict.fromkeys(expected["ranker"]))),
+            looks=style.looks(list(dict.fromkeys(rankers))),
         )
     return written + style.save(figure, results / "figures", f"{stem}_rf1")
 
