@@ -225,6 +225,21 @@ def test_a_page_that_cannot_be_written(tmp_path):
         pages.write(tmp_path / "report", frame, configs)
 
 
+def test_where_little_is_shared_it_is_said(tmp_path):
+    states = {
+        (dataset, ranker): "missing" for dataset, ranker in zip(pages.DATASETS, pages.RANKERS, strict=True)
+    }
+    frame, configs = pages.study(states=states)
+    path, (comparison,) = pages.write(tmp_path, frame, configs)
+    (shared,) = comparison.ranks["best_f1"].used
+    read = pages.Read(path)
+    assert f"On {shared}, the one data set that the compared rankers share, " in read.text
+    (away,) = comparison.rank_left_out["best_f1"]
+    assert {line["ranker"]: line["rank by max F1"] for line in read.lines("g0-rankers")}[
+        comparison.labels[away]
+    ] == "–"
+
+
 # --- little, or nothing -------------------------------------------------------------------------
 
 

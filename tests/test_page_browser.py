@@ -315,6 +315,44 @@ def test_nothing_is_there_and_nothing_breaks(browser, made):
         assert "Nothing can be compared yet" in page.locator(".headline").inner_text()
 
 
+def no_times(frame):
+    frame["fit_seconds"] = np.nan
+
+
+def no_scores_of_all_features(frame):
+    for name in ("rf1_micro", "rf1_macro"):
+        frame[name] = [np.full(len(grid), np.nan) for grid in frame["grid"]]
+    frame["aurf1_micro"] = frame["aurf1_macro"] = np.nan
+
+
+def one_score_for_all(frame):
+    for name in ("f1_micro", "rf1_micro"):
+        frame[name] = [np.ones(len(grid)) for grid in frame["grid"]]
+    for name in ("aurf1_micro", "best_f1_micro", "f1_micro_all"):
+        frame[name] = 1.0
+
+
+def extreme_times(frame):
+    frame["fit_seconds"] = np.where(frame["ranker"] == "slow", 1e7, 0.0)
+
+
+@pytest.mark.parametrize("change", [no_times, no_scores_of_all_features, one_score_for_all, extreme_times])
+def test_odd_numbers_are_drawn_or_passed_over(browser, tmp_path, change):
+    frame, configs = pages.study(["chess", "genes"])
+    change(frame)
+    with browsers.opened(browser, pages.write(tmp_path, frame, configs)[0]) as page:
+        for chart in page.locator(".chart").all():
+            for number in range(chart.locator("select").count()):
+                for option in range(chart.locator("select").nth(number).locator("option").count()):
+                    chart.locator("select").nth(number).select_option(index=option)
+        broken = page.locator("svg *").evaluate_all(
+            "all => all.filter(each => [...each.attributes].some(a => /NaN|undefined|Infinity/.test(a.value)))"
+            ".map(each => each.outerHTML.slice(0, 100))"
+        )
+        assert broken == []
+        assert not {"NaN", "undefined", "Infinity"} & set(page.locator("body").inner_text().split())
+
+
 def test_without_scripts_all_numbers_are_there(browser, made):
     path, (comparison,) = made["few"]
     with browsers.opened(browser, path, java_script_enabled=False) as page:

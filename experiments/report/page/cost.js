@@ -50,15 +50,15 @@ class Cost extends Chart {
       shape("text", { class: "small", transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, measures[this.measure]));
     const front = points.filter(([, , , best]) => best).sort((a, b) => a[1] - b[1] || a[2] - b[2]);
     if (front.length > 1) {
-      const steps = front.map(([, time, quality], i) => (i ? `H${x(time).toFixed(1)}V${y(quality).toFixed(1)}` : `M${x(time).toFixed(1)} ${y(quality).toFixed(1)}`));
+      const steps = front.map(([, time, quality], i) => (i ? `H${x(Math.max(time, 1e-9)).toFixed(1)}V${y(quality).toFixed(1)}` : `M${x(Math.max(time, 1e-9)).toFixed(1)} ${y(quality).toFixed(1)}`));
       svg.append(shape("path", { d: steps.join(""), fill: "none", stroke: "var(--front)", "stroke-width": 1.2, "stroke-dasharray": "4 3" }));
     }
-    const taken = points.map(([, time, quality]) => ({ x: x(time) - 6, y: y(quality) - 6, w: 12, h: 12 }));
+    const taken = points.map(([, time, quality]) => ({ x: x(Math.max(time, 1e-9)) - 6, y: y(quality) - 6, w: 12, h: 12 }));
     const ordered = [...points].sort((a, b) => b[3] - a[3]);
     for (const [place, time, quality, best] of ordered) {
       const look = rankers[place];
       const told = `${look.label}: ${score(quality)}, ${seconds(time)}${best ? "; none is better at this cost" : ""}`;
-      const at = [x(time), y(quality)];
+      const at = [x(Math.max(time, 1e-9)), y(quality)];
       const link = shape("a", { href: look.href, "aria-label": told, "data-point": look.key },
         marker(look, at[0], at[1], best ? 6 : 4.5, { stroke: best ? "var(--front)" : null, "stroke-width": best ? 1.5 : null }), shape("title", {}, told));
       const label = this.label(look.label, at, taken, width - right, left);

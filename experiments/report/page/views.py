@@ -111,6 +111,7 @@ def group_view(
             title=MEASURES["best_f1"].title,
             scores={} if not len(one) else one.iloc[0].dropna().to_dict(),
             datasets=[] if ranks is None else list(ranks.used),
+            n_here=len(f.here),
             complete=list(f.summary.loc[f.summary["complete"], "ranker"].unique()),
         ),
         speed=words.speed(f.verdicts["fit_seconds"], f.label, overall.to_dict("records")),

@@ -115,6 +115,7 @@ def headline(
     scores: Mapping[str, float],
     datasets: Sequence[str],
     complete: Sequence[str],
+    n_here: int = 1,
 ) -> str:
     """Say in a sentence or two who does best.
 
@@ -132,6 +133,8 @@ def headline(
         Those that were ranked on.
     complete : sequence of str
         Rankers that are complete on some data set.
+    n_here : int, default=1
+        Data sets on which some ranker is complete.
 
     Returns
     -------
@@ -148,7 +151,10 @@ def headline(
     if verdict.n_datasets == 1:
         value = scores.get(verdict.best[0], math.nan)
         told = "" if math.isnan(value) else f" ({value:.3f})"
-        return f"On {datasets[0]}, {names} {verb} by {title}{told}. One data set says nothing about others."
+        where = (
+            datasets[0] if n_here < 2 else f"{datasets[0]}, the one data set that the compared rankers share"
+        )
+        return f"On {where}, {names} {verb} by {title}{told}. One data set says nothing about others."
     if len(verdict.best) > 1:
         return f"{names} {verb} by {title}."
     n_others = verdict.n_rankers - 1
