@@ -286,7 +286,7 @@ def test_pairs_are_the_folds_of_both_on_common_data_sets():
 
 
 def test_the_papers_pairs_come_first_and_as_the_paper_has_them():
-    made, configs = study(["d"], **FEW)
+    made, configs = study(["d", "e"], **FEW)
     (group,) = groups_of(configs)
     pairs, _ = pairs_of(complete_rows(made, group.expected), list(RANKERS))
     assert tuple((pair.a, pair.b) for pair in pairs[:10]) == PAPER_PAIRS
@@ -299,6 +299,16 @@ def test_of_too_many_pairs_the_best_rankers_are_tested():
     (group,) = groups_of(configs)
     pairs, not_tested = pairs_of(complete_rows(made, group.expected), list(rankers))
     assert len(pairs) == 91 and not_tested == [f"r{place:02}" for place in range(6)]
+
+
+def test_one_data_set_is_not_tested(tmp_path, asked):
+    made, configs = study(["d", "e"], SOME, name="s", states={("e", "relieff"): "failed"}, **FEW)
+    found = posteriors_of(made, configs, tmp_path)
+    assert len(found.table) == 3 and "relieff" not in {name for pair in asked[0] for name in pair}
+    made, configs = study(["d"], SOME, name="s", **FEW)
+    assert posteriors_of(made, configs, tmp_path) is None
+    drawn = write(made, configs, tmp_path).drawn
+    assert drawn[-1].figure == "posterior" and len(asked) == 1
 
 
 def test_posteriors_are_sampled_once(tmp_path, asked):
@@ -385,7 +395,7 @@ def test_chains_that_do_not_agree_are_told(tmp_path, asked, monkeypatch):
 
 
 def test_probabilities_of_a_turned_pair():
-    made, configs = study(["d"], SOME, **FEW)
+    made, configs = study(["d", "e"], SOME, **FEW)
     (group,) = groups_of(configs)
     pairs, _ = pairs_of(complete_rows(made, group.expected), list(SOME))
     from experiments.analysis.pairs import posteriors_of as together

@@ -119,7 +119,9 @@ class Posteriors:
         return (np.nan, np.nan, np.nan)
 
 
-def pairs_of(rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91) -> tuple[list[Pair], list[str]]:
+def pairs_of(
+    rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91, fewest: int = 2
+) -> tuple[list[Pair], list[str]]:
     """Pair the rankers of a group.
 
     Parameters
@@ -132,10 +134,14 @@ def pairs_of(rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91) -> t
         How many pairs at most. Where there are more, the paper's remain, and those of the rankers whose max F1
         lies highest above the mean of all rankers of a data set, averaged over their data sets.
 
+    fewest : int, default=2
+        Data sets that a pair must have in common. The test is about how differences are spread over data sets, of
+        which one tells nothing.
+
     Returns
     -------
     pairs : list of Pair
-        The paper's first. Pairs without a common data set are not among them.
+        The paper's first. Pairs with too few common data sets are not among them.
     not_tested : list of str
         Rankers that were left out because there would have been too many pairs.
     """
@@ -162,7 +168,7 @@ def pairs_of(rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91) -> t
     made = []
     for a, b in wanted:
         both = [name for name in datasets if (name, a) in values and (name, b) in values]
-        if not both:
+        if len(both) < max(fewest, 1):
             continue
         x, y = (np.array([values[name, each]["value"] for name in both], dtype=float) for each in (a, b))
         others = tuple(name for name in datasets if name not in both)

@@ -74,12 +74,27 @@ class Drawing:
         *frames, title, note, **settings
             For its ``figure``.
         """
+        self._save(name, of, make.figure(*frames, title=title, note=note, **settings), title, note)
+
+    def nothing(self, name: str, of: str, why: str, *, title: str, note: str = "") -> None:
+        """Save a figure that says why there is nothing to see.
+
+        Parameters
+        ----------
+        name, of, title, note : str
+            As for :meth:`add`.
+        why : str
+            On the figure.
+        """
+        from experiments.figures import sheet
+
+        self._save(name, of, sheet.empty(title, why, note), title, note)
+
+    def _save(self, name: str, of: str, figure: Any, title: str, note: str) -> None:
         from experiments.figures import style
 
         stem = file_stem(of, name)
-        figure = make.figure(*frames, title=title, note=note, **settings)
-        files = tuple(style.save(figure, self._folder, stem))
-        self.drawn.append(Drawn(name, stem, title, note, files))
+        self.drawn.append(Drawn(name, stem, title, note, tuple(style.save(figure, self._folder, stem))))
 
 
 def note_of(comparison: Comparison, *lines: str) -> str:
@@ -189,7 +204,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
 
 
 def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -> None:
-    from experiments.figures import critical_distance, sheet, style
+    from experiments.figures import critical_distance
 
     group, what = comparison.group, MEASURES[measure]
     found = comparison.ranks[measure]
@@ -200,9 +215,8 @@ def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -
         _rankers_left_out(comparison, comparison.rank_left_out[measure]),
     )
     if found is None:
-        stem = file_stem(group.name, f"critical_distance_{measure}")
-        files = style.save(sheet.empty(title, comparison.rank_reasons[measure], note), drawing._folder, stem)
-        drawing.drawn.append(Drawn(f"critical_distance_{measure}", stem, title, note, tuple(files)))
+        name, why = f"critical_distance_{measure}", comparison.rank_reasons[measure]
+        drawing.nothing(name, group.name, why, title=title, note=note)
         return
     drawing.add(
         f"critical_distance_{measure}",
@@ -220,6 +234,9 @@ def _posteriors(drawing: Drawing, comparison: Comparison) -> None:
 
     found, group = comparison.posterior, comparison.group
     if found is None:
+        title = f"{group.study}: hierarchical Bayesian test on max F1 ({group.extent})"
+        why = "the test needs two rankers that are complete on the same two data sets"
+        drawing.nothing("posterior", group.name, why, title=title, note=note_of(comparison))
         return
     table = found.table
     probabilities = {

@@ -55,7 +55,7 @@ def sampled(
     Returns
     -------
     Posteriors or None
-        None when no two rankers are complete on one data set.
+        None when no two rankers are complete on the same two data sets.
     """
     pairs, not_tested = pairs_of(complete_rows(frame, group.expected), list(group.labels), most=most)
     if not pairs:
