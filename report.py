@@ -13,17 +13,17 @@ def main(argv: list[str]) -> int:
         from experiments.config import compose_runs
 
         plan = compose_runs(argv)
-        if plan.action != "run":
+        if plan.action in ("help", "show"):
             print(plan.text.replace("run.py", "report.py"))
             return 0
         from experiments import report, runner
 
-        result = runner.collect_study(plan.configs)
+        result = runner.collect_study(plan.configs, skip_absent="study" in plan.configs[0])
         counts = result.counts
         print(f"{counts.missing} of {counts.cells} cells missing or failed; nothing is run here")
         for each in result.set_aside:
             print(f"set aside, not read as data: {each.moved_to}: {each.reason}")
-        report.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout)
+        report.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, absent=result.absent)
         return 0
     except BadInputError as error:
         print(f"error: {error}", file=sys.stderr)

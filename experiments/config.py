@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from experiments import config_help
 from experiments.config_names import named, tell_apart
+from experiments.config_rankers import DISTANCE, RankerNames
+from experiments.config_shapes import conforming
+from experiments.config_study import study_parts
 from experiments.errors import ConfigError, wrong_name
 from experiments.overrides import Override, combinations, read_arguments, read_overrides
 from experiments.places import PROJECT_ROOT, search_places, source_blocks, source_paths
@@ -22,8 +25,12 @@ from experiments.targets import RESERVED, is_score_function, locate, parameter_n
 
 GROUPS = ("dataset", "ranker", "protocol", "paths", "launcher")
 
+#: Groups that leave no block of their own: a study stands for keys, a target distance for a part of the ranker.
+_SHORTHANDS = ("study", DISTANCE)
+
 #: One run: plain dicts, lists and scalars with the keys dataset, ranker, protocol, paths, launcher, seed, and
-#: dataset_key, ranker_key, protocol_key: the chosen names, with what was changed: ``relieff[n_neighbors=5]``.
+#: dataset_key, ranker_key, protocol_key: the chosen names, with what was changed: ``relieff[n_neighbors=5]``. With
+#: the key study, its name, when one was named.
 ResolvedConfig = dict[str, Any]
 
 
@@ -34,7 +41,7 @@ class Plan:
     Attributes
     ----------
     action : str
-        ``"run"``, ``"help"`` or ``"show"``.
+        ``"run"``, ``"status"``, ``"help"`` or ``"show"``.
     configs : list of ResolvedConfig
         The runs, all parts of one study; empty for ``"help"``.
     text : str
@@ -50,7 +57,8 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
     """Compose every run a command line stands for.
 
     ``key=a,b`` means both, with or without ``--multirun``; several such keys mean every combination. The order is
-    that of the arguments, the last one's values changing fastest.
+    that of the arguments, the last one's values changing fastest. ``study=NAME`` stands for the keys of
+    ``conf/study/NAME.yaml``; what is typed beside it is laid over them.
 
     Parameters
     ----------
@@ -70,28 +78,55 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
     """
     conf = PROJECT_ROOT / "conf" if conf is None else Path(conf)
     command = read_arguments(argv)
-    folders = (
-        [conf]
-        if command.config_dir is None
-        else [conf, config_help.own_folder(command.config_dir, conf, GROUPS)]
-    )
+    folders, groups = [conf], (*GROUPS, *_SHORTHANDS)
+    if command.config_dir is not None:
+        folders.append(config_help.own_folder(command.config_dir, conf, groups))
     if command.action == "help":
-        return Plan("help", [], config_help.help_text(folders, GROUPS))
-    choices = {group: config_help.files(folders, group) for group in GROUPS}
-    configs = []
+        return Plan("help", [], config_help.help_text(folders, groups))
+    choices = {group: config_help.files(folders, group) for group in groups}
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
-    overrides = read_overrides(command.overrides, {group: list(each) for group, each in choices.items()})
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
         composer = _Composer(choices, folders[1:])
-        for combination in combinations(overrides):
-            configs.append(composer.run(combination))
-    distinct = [each for place, each in enumerate(configs) if each not in configs[:place]]
+        listed = {group: list(each) for group, each in choices.items()}
+        typed = read_overrides(command.overrides, listed, {"ranker": composer.rankers.composed})
+        study, parts = _study(typed, composer.rankers, choices)
+        of_names: dict[tuple[str, ...], list[ResolvedConfig]] = {}
+        distinct = []
+        for part in parts:
+            for combination in combinations(part):
+                config = composer.run(combination) | ({} if study is None else {"study": study})
+                alike = of_names.setdefault(
+                    tuple(config[f"{each}_key"] for each in ("dataset", "ranker", "protocol")), []
+                )
+                if config not in alike:
+                    alike.append(config)
+                    distinct.append(config)
     tell_apart(distinct)
     text = config_help.shown(distinct) if command.action == "show" else ""
     return Plan(command.action, distinct, text)
+
+
+def _study(
+    typed: Sequence[list[Override]], rankers: RankerNames, choices: Mapping[str, Mapping[str, Path]]
+) -> tuple[str | None, list[list[list[Override]]]]:
+    """Return the name of the study that was typed, if one was, and the parts of what there is to run."""
+    named_study = next((values for values in typed if values[0].key == "study"), None)
+    if named_study is None:
+        return None, [rankers.combined(typed)]
+    if len(named_study) > 1:
+        raise ConfigError(
+            "one study at a time; a study of several is a YAML file with parts (docs/studies.md)"
+        )
+    study = named_study[0].value
+    if study not in choices["study"]:
+        raise wrong_name("study", str(study), choices["study"])
+    rest = [values for values in typed if values[0].key != "study"]
+    return study, study_parts(
+        choices["study"][study], rest, rankers, {group: choices[group] for group in GROUPS}
+    )
 
 
 class _Composer:
@@ -100,19 +135,21 @@ class _Composer:
     def __init__(self, choices: dict[str, dict[str, Path]], folders: Sequence[Path] = ()) -> None:
         self._choices = choices
         self._blocks: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
+        self._stock: dict[tuple[str, str], dict[str, Any]] = {}
         quoted = ["'file://" + str(each).replace("\\", "\\\\").replace("'", "\\'") + "'" for each in folders]
         self._own_folders = list(folders)
         self._search = [f"hydra.searchpath=[{','.join(quoted)}]"] if quoted else []
         self._root, self._defaults = self._compose([])
+        self.rankers = RankerNames(choices["ranker"], choices[DISTANCE], self._defaults["ranker"])
         self._seed = self._root["seed"]
-        self._top_level = [*GROUPS, *(key for key in self._root if key not in GROUPS)]
+        self._top_level = [*GROUPS, *_SHORTHANDS, *(key for key in self._root if key not in GROUPS)]
 
     def _compose(self, overrides: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
         return _hydra_compose(overrides, self._search)
 
     def run(self, overrides: Sequence[Override]) -> ResolvedConfig:
         for each in overrides:
-            if each.key.split(".")[0] not in self._top_level:
+            if each.key.split(".")[0] not in self._top_level or each.key.split(".")[0] in _SHORTHANDS:
                 raise self._wrong_key(each)
             if each.key in GROUPS and (
                 each.value is None or not isinstance(each.value, str) or not each.value
@@ -150,15 +187,27 @@ class _Composer:
         name, block = self._blocks[cache_key]
         return name, copy.deepcopy(block)
 
+    def _stock_of(self, group: str, name: str) -> dict[str, Any]:
+        """Return the block of one YAML file, as it is."""
+        if (group, name) not in self._stock:
+            is_default = name == self._defaults[group]
+            stock = self._root[group] if is_default else self._compose([f"{group}={name}"])[0][group]
+            file = self._choices[group][name]
+            is_own = file.parents[1] in self._own_folders
+            stock = conforming(group, stock, str(file) if is_own else f"conf/{group}/{name}.yaml")
+            self._stock[group, name] = stock
+        return self._stock[group, name]
+
     def _composed_block(self, group: str, overrides: Sequence[Override]) -> tuple[str, dict[str, Any]]:
         chosen = next((each.value for each in overrides if each.key == group), self._defaults[group])
-        if chosen not in self._choices[group]:
+        base, distance = self.rankers.split(chosen) if group == "ranker" else (chosen, None)
+        if base not in self._choices[group]:
             raise wrong_name(group, chosen, self._choices[group])
-        is_default = chosen == self._defaults[group]
-        stock = self._root[group] if is_default else self._compose([f"{group}={chosen}"])[0][group]
-        file = self._choices[group][chosen]
-        is_own = file.parents[1] in self._own_folders
-        stock = _conforming(group, stock, str(file) if is_own else f"conf/{group}/{chosen}.yaml")
+        stock = copy.deepcopy(self._stock_of(group, base))
+        added = {} if distance is None else self.rankers.block(distance)
+        if added:
+            stock["display_name"] += f" ({added.pop('display_name')})"
+            stock |= added
         changes = [_into_source(each, stock) for each in overrides if each.key != group]
         block = copy.deepcopy(stock)
         # A target from the outside takes none of the parameters written for the target it replaces.
@@ -168,9 +217,10 @@ class _Composer:
         for each in sorted(changes, key=lambda change: not change.key.endswith("._target_")):
             self._check_key(block, each, group, chosen)
         if changes:
-            composed = self._compose([f"{group}={chosen}", *(f"++{each.typed}" for each in changes)])[0][
-                group
-            ]
+            whole = [f"{group}={base}", *(f"++{group}.{key}={value}" for key, value in added.items())]
+            composed = self._compose([*whole, *(f"++{each.typed}" for each in changes)])[0][group]
+            if added and not any(each.key == "ranker.display_name" for each in changes):
+                composed["display_name"] = stock["display_name"]
             for path in replaced:
                 kept = {
                     each.key.split(".")[path.count(".") + 1]
@@ -180,7 +230,7 @@ class _Composer:
                 node = _at(composed, path.split(".")[1:], path)
                 for key in [key for key in node if key not in kept]:
                     del node[key]
-            block = _conforming(group, composed, ", ".join(each.typed for each in changes))
+            block = conforming(group, composed, ", ".join(each.typed for each in changes))
         return named(group, chosen, stock, block, changes)
 
     def _check_key(self, block: dict[str, Any], change: Override, group: str, chosen: str) -> None:
@@ -285,6 +335,8 @@ def _hydra_compose(
 
 
 def _without_interpolation(config: ResolvedConfig) -> ResolvedConfig:
+    if "${" not in repr(config):  # going through OmegaConf takes seconds for a large study
+        return config
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
@@ -292,68 +344,6 @@ def _without_interpolation(config: ResolvedConfig) -> ResolvedConfig:
         return OmegaConf.to_container(OmegaConf.create(config), resolve=True)
     except OmegaConfBaseException as error:
         raise ConfigError(f"the configuration cannot be resolved: {' '.join(str(error).split())}") from error
-
-
-def _conforming(group: str, block: Any, origin: str) -> dict[str, Any]:
-    """Give a block the types of its dataclass, and check the ranges that types cannot say."""
-    from experiments import schema
-
-    shapes = {
-        "dataset": schema.DatasetConfig,
-        "protocol": schema.ProtocolConfig,
-        "paths": schema.PathsConfig,
-        "launcher": schema.LauncherConfig,
-    }
-    if not isinstance(block, dict):
-        raise ConfigError(f"{origin}: {group} holds no keys")
-    if group == "ranker":
-        return _conforming_ranker(block, origin)
-    shape = shapes[group]
-    from omegaconf import OmegaConf
-    from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
-
-    valid = [each.name for each in fields(shape)]
-    for key in block:
-        if key not in valid:
-            raise wrong_name(f"key in {origin}:", key, valid)
-    try:
-        block = OmegaConf.to_container(OmegaConf.merge(OmegaConf.structured(shape), block), resolve=False)
-    except ConfigKeyError as error:
-        raise ConfigError(f"{origin}: unknown key {group}.{error.full_key}") from error
-    except OmegaConfBaseException as error:
-        reason = str(error.msg if hasattr(error, "msg") and error.msg else error).splitlines()[0]
-        raise ConfigError(f"{origin}: {group}.{error.full_key}: {reason}") from error
-    for key, value in block.items():
-        if value == "???":
-            raise ConfigError(f"{origin}: {group}.{key} is not stated")
-    for key, (fits, what) in _RANGES.get(group, {}).items():
-        if not isinstance(block[key], str) and not fits(block[key]):
-            raise ConfigError(f"{origin}: {group}.{key} must be {what}, not {block[key]}")
-    return block
-
-
-_RANGES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
-    "protocol": {
-        "n_splits": (lambda value: value >= 2, "at least 2"),
-        "n_repeats": (lambda value: value >= 1, "at least 1"),
-        "grid_points": (lambda value: value >= 1, "at least 1"),
-    },
-    "launcher": {
-        "n_workers": (lambda value: value is None or value >= 1, "at least 1, or null for all cores")
-    },
-}
-
-
-def _conforming_ranker(block: dict[str, Any], origin: str) -> dict[str, Any]:
-    target = block.get("_target_")
-    if not isinstance(target, str) or not target:
-        raise ConfigError(f"{origin}: ranker._target_ must name a class or function, not {target!r}")
-    if not isinstance(block.get("_partial_", False), bool):
-        raise ConfigError(f"{origin}: ranker._partial_ must be true or false, not {block['_partial_']!r}")
-    block.setdefault("display_name", target.rpartition(".")[2])
-    if not isinstance(block["display_name"], str):
-        block["display_name"] = str(block["display_name"])
-    return block
 
 
 def _resolve_paths(config: ResolvedConfig, typed: Sequence[str]) -> None:

@@ -11,29 +11,42 @@ from typing import Any
 from experiments.errors import ConfigError
 
 #: What the page calls the groups, in the order it shows them; the others have one choice each.
-_TITLES = {"dataset": "Data sets", "ranker": "Rankers", "protocol": "Protocols"}
+_TITLES = {
+    "study": "Studies",
+    "dataset": "Data sets",
+    "ranker": "Rankers",
+    "target_distance": "Target distances, for rankers of labels",
+    "protocol": "Protocols",
+}
 
 _USAGE = """\
-usage: python run.py [key=value ...] [--config-dir FOLDER] [--cfg job] [--help]
+usage: python run.py [study=NAME] [key=value ...] [status] [--config-dir FOLDER] [--cfg job] [--help]
 
 Ranks the features of data sets, evaluates the rankings fold by fold, and shows a table and a curve.
 Finished cells are kept: the same command again runs what is missing. Lists run everything, as one study."""
 
 _EXAMPLES = """\
 Keys
+  study=NAME                                 data sets × rankers under a protocol; keys beside it change it
   dataset=NAME  ranker=NAME  protocol=NAME   what to run; several names: dataset=wine,digits
+  target_distance=NAME                       for labels; relieff_f1 is short for ranker=relieff target_distance=f1
   ranker.PARAMETER=VALUE                     any parameter of the ranker: ranker.n_neighbors=5,15
   ranker._target_=package.module.Class       a ranker of your own (fit, then feature_importances_ or scores_)
   protocol.n_splits  .n_repeats  .grid_points  .learner.PARAMETER  .multilabel_learner.PARAMETER
   dataset.path=FILE dataset.target=COLUMN    data of your own, with dataset=csv and the like; [a,b] = labels
   paths.local_data=FOLDER                    where data files lie
   paths.results=FOLDER                       where rows, tables and figures go
-  launcher.n_workers=N                       worker processes (default: one per core)
+  launcher.n_workers=N                       worker processes (default: one per core); launcher=dask, launcher=slurm
+  launcher.time_limit_seconds=S              of one fit of a ranker; .memory_limit_mib=M too
   seed=N
+  status                                     how far the study is; runs nothing
   --config-dir FOLDER                        YAML files of your own: FOLDER/dataset/NAME.yaml and the like
 
 Examples
   python run.py
+  python run.py study=smoke
+  python run.py study=mcc dataset=chess,madelon status
+  python run.py dataset=medical ranker=relieff_f1,reliefe_f1
   python run.py dataset=digits ranker=reliefe_absmean_adaptive,relieff,mutual_information
   python run.py dataset=optdigits,chess ranker=relieff,reliefe paths.local_data=FOLDER
   python run.py dataset=wine ranker=relieff ranker.n_neighbors=5,10,15 protocol=paper
@@ -137,9 +150,7 @@ def help_text(folders: Sequence[Path], groups: Sequence[str]) -> str:
     """
     defaults = _defaults(folders[0] / "config.yaml")
     sections = [_USAGE]
-    for group in groups:
-        if group not in _TITLES:
-            continue
+    for group in [each for each in _TITLES if each in groups]:
         lines = [f"{_TITLES[group]} ({group}=…)"]
         listed = files(folders, group)
         width = max(map(len, listed), default=0)
@@ -187,8 +198,12 @@ def _describe(group: str, path: Path) -> str:
         if len(size) < 3:
             return place
         return f"{size['rows']} rows × {size['features']} columns, {size['classes']} {kind}; {place}"
+    if group in ("study", "target_distance"):
+        return text.partition("\n")[0].lstrip("# ")
     if group == "protocol":
         values = dict(re.findall(r"^(n_splits|n_repeats|grid_points):\s*(\d+)", text, flags=re.M))
+        if "measure" in dict(re.findall(r"^(\w+):(.*)$", text, flags=re.M)):
+            return text.partition("\n")[0].lstrip("# ")
         return "{n_splits} folds × {n_repeats} repeats, {grid_points} points on the curve".format(
             **{"n_splits": "?", "n_repeats": "?", "grid_points": "?", **values}
         )

@@ -33,6 +33,10 @@ class BadScoresError(BadInputError, ValueError):
     """Scores or settings that a statistical test cannot work with."""
 
 
+class LauncherError(BadInputError):
+    """Workers cannot be had, or those who hand out the work are gone."""
+
+
 class RankerError(RuntimeError):
     """A ranker ran and gave no usable weights; fails its fold, not the study."""
 

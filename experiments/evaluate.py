@@ -24,19 +24,22 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from experiments.cells import Cell
 from experiments.errors import ConfigError, wrong_name
+from experiments.fits import Terms, described
 from experiments.forest import fit_predict_labels
-from experiments.measure import Noise, PeakMemory, one_thread
+from experiments.measure import Noise, one_thread
 from experiments.metrics.f1 import f1_micro_macro, f1_micro_macro_labels
 from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid, relative_f1
-from experiments.rankers import RankResult, rank
+from experiments.rankers import RankResult, built_value
 from experiments.rows import all_ok, machine, to_frame, to_table
 from experiments.splits import folds
+from experiments.studies import Subject
 from experiments.targets import locate, parameter_names
 
-_ERROR_LENGTH = 2000
+#: What is null in the rows when timings do not count.
+_TIMINGS = ("fit_seconds", "warm_up_seconds", "learner_seconds", "phase_seconds")
 
-#: (ranker, data) pairs this process has fitted already.
-_warm: set[tuple[str, str]] = set()
+#: (ranker, data, process) of fits that were done already.
+_warm: set[tuple[str, str, int]] = set()
 
 
 @dataclass
@@ -124,7 +127,12 @@ def _located(target: str) -> tuple[Any, list[str], bool]:
     return obj, *parameter_names(obj)
 
 
-def evaluate_all_features(cell: Cell, X, y, *, previous: pa.Table | None = None) -> CellResult:
+_USUAL_TERMS = Terms()
+
+
+def evaluate_all_features(
+    cell: Cell, X, y, *, previous: pa.Table | None = None, terms: Terms = _USUAL_TERMS
+) -> CellResult:
     """Score the learner on all features in every fold of one repeat.
 
     Parameters
@@ -136,7 +144,9 @@ def evaluate_all_features(cell: Cell, X, y, *, previous: pa.Table | None = None)
     y : int array of shape (n,), or csr_matrix of shape (n, L)
         Class codes, 0 … c − 1, or which labels each row has.
     previous : pyarrow.Table, optional
-        Rows of the same cell from before; those with status "ok" are kept, only the other folds run.
+        Rows of the same cell from before; those that ``terms.keep`` approves of are kept, only the other folds run.
+    terms : Terms, optional
+        Threads, limits, and what is kept.
 
     Returns
     -------
@@ -153,11 +163,17 @@ def evaluate_all_features(cell: Cell, X, y, *, previous: pa.Table | None = None)
             **_scores(grid, learnt.micro, learnt.macro),
         }
 
-    return _each_fold(cell, X, y, previous, score)
+    return _each_fold(cell, X, y, previous, terms, score)
 
 
 def evaluate_ranking(
-    cell: Cell, X, y, reference: pa.Table, *, previous: pa.Table | None = None
+    cell: Cell,
+    X,
+    y,
+    reference: pa.Table,
+    *,
+    previous: pa.Table | None = None,
+    terms: Terms = _USUAL_TERMS,
 ) -> CellResult:
     """Rank the features in every training fold of one repeat and score the learner along the ranking.
 
@@ -176,7 +192,9 @@ def evaluate_ranking(
     reference : pyarrow.Table
         Rows of ``cell.reference``: the score of all features is not computed again.
     previous : pyarrow.Table, optional
-        Rows of the same cell from before; those with status "ok" are kept, only the other folds run.
+        Rows of the same cell from before; those that ``terms.keep`` approves of are kept, only the other folds run.
+    terms : Terms, optional
+        Threads, limits, and what is kept.
 
     Returns
     -------
@@ -191,7 +209,7 @@ def evaluate_ranking(
         whole = of_fold[part.fold]
         if whole["status"] != "ok":
             raise RuntimeError(f"no score of all features in this fold ({whole['error']})")
-        ranked, numbers = _rank(cell, part, noise)
+        ranked, numbers = _rank(cell, part, noise, terms)
         grid = feature_grid(part.n_features, cell.grid_points)
         order = np.argsort(-ranked.weights, kind="stable")
         learnt = _learn(cell, part, order, grid[:-1], noise)
@@ -202,7 +220,49 @@ def evaluate_ranking(
             **_scores(grid, [*learnt.micro, whole["f1_micro_all"]], [*learnt.macro, whole["f1_macro_all"]]),
         }
 
-    return _each_fold(cell, X, y, previous, score)
+    return _each_fold(cell, X, y, previous, terms, score)
+
+
+def evaluate_measurement(
+    cell: Cell, X, y, *, previous: pa.Table | None = None, terms: Terms = _USUAL_TERMS
+) -> CellResult:
+    """Measure something else than a ranking on all rows at once.
+
+    Parameters
+    ----------
+    cell : Cell
+        With ``measure``: the block of a function of :mod:`experiments.studies`, or one like them.
+    X : float64 ndarray of shape (n, p), or csr_matrix
+        Not modified.
+    y : int array of shape (n,), or csr_matrix of shape (n, L)
+        Class codes, 0 … c − 1, or which labels each row has.
+    previous : pyarrow.Table, optional
+        Rows of the same cell from before; one that ``terms.keep`` approves of is kept.
+    terms : Terms, optional
+        Threads, limits, and what is kept.
+
+    Returns
+    -------
+    CellResult
+        One row, fold 0, with the result as JSON in ``measurement`` and, where the ranker was fitted, its time and
+        the like as for a ranking. When the measure fails, status and error say so.
+    """
+
+    def score(part: _Part, noise: Noise) -> dict[str, Any]:
+        numbers: dict[str, Any] = {}
+
+        def fit() -> RankResult:
+            ranked, more = _rank(cell, part, noise, terms)
+            numbers.update(more)
+            return ranked
+
+        measure = built_value({**cell.measure, "_partial_": True})
+        with noise.caught():
+            subject = Subject(part.X_train, part.y_train, part.seed, cell.ranking, fit, cell.informative)
+            measured = measure(subject)
+        return {**numbers, "measurement": json.dumps(measured, allow_nan=False)}
+
+    return _each_fold(cell, X, y, previous, terms, score)
 
 
 @dataclass(frozen=True)
@@ -235,9 +295,10 @@ def _each_fold(
     X,
     y: np.ndarray | sparse.csr_matrix,
     previous: pa.Table | None,
+    terms: Terms,
     score: Callable[[_Part, Noise], dict[str, Any]],
 ) -> CellResult:
-    kept = {row["fold"]: row for row in previous.to_pylist() if row["status"] == "ok"} if previous else {}
+    kept = {row["fold"]: row for row in previous.to_pylist() if terms.keep(row)} if previous else {}
     noise = Noise()
     common = {
         "cell_key": cell.key,
@@ -248,13 +309,21 @@ def _each_fold(
         "repeat": cell.repeat,
         "seed": cell.seed,
         "n_features": X.shape[1],
-        "n_threads": _n_threads(cell),
+        "n_threads": _n_threads(cell, terms),
         "versions": json.dumps({"python": platform.python_version(), **cell.versions}),
         "machine": json.dumps(machine()),
     }
     n_classes = y.shape[1] if sparse.issparse(y) else int(np.max(y)) + 1
     rows = []
-    splits = folds(y, n_splits=cell.n_splits, repeat=cell.repeat, seed=cell.seed)
+    if cell.measure:
+        splits = [(np.arange(X.shape[0]), np.arange(0))]
+    else:
+        splits = folds(
+            y,
+            n_splits=cell.n_splits,
+            repeat=cell.repeat,
+            seed=cell.seed,
+        )
     for fold, (train, test) in enumerate(splits):
         if fold in kept:
             rows.append(kept[fold])
@@ -267,39 +336,48 @@ def _each_fold(
                 row.update(score(part, noise), status="ok")
         except (Exception, SystemExit) as error:
             # Whatever a ranker or learner does wrong is this fold's result; the other folds are worth having.
-            row.update(status="failed", error=f"{type(error).__name__}: {error}"[:_ERROR_LENGTH])
+            row.update(described(error))
+            if row["status"] == "timeout":
+                row["time_limit_seconds"] = terms.fitter.limits.seconds
+            elif row["status"] == "out_of_memory":
+                row["memory_limit_mib"] = terms.fitter.limits.memory_mib
+        if not terms.timed:
+            row.update(dict.fromkeys(_TIMINGS))
         rows.append(row)
     return CellResult(to_table(rows), noise.counts)
 
 
-def _n_threads(cell: Cell) -> int:
+def _n_threads(cell: Cell, terms: Terms) -> int:
     """Return how many threads the fit may use: BLAS and OpenMP one, so it is up to the ranker's ``n_jobs``."""
     try:
-        return effective_n_jobs(cell.ranking.get("n_jobs", 1))
+        wanted = effective_n_jobs(cell.ranking.get("n_jobs", 1))
     except (TypeError, ValueError):
         return 1  # no number of jobs at all: the ranker will say so
+    return wanted if terms.n_threads is None else min(wanted, terms.n_threads)
 
 
-def _rank(cell: Cell, part: _Part, noise: Noise) -> tuple[RankResult, dict[str, Any]]:
-    pair = (json.dumps(cell.ranking, sort_keys=True, default=str), cell.checksum)
+def _rank(cell: Cell, part: _Part, noise: Noise, terms: Terms) -> tuple[RankResult, dict[str, Any]]:
+    ranking, n_threads = cell.ranking, _n_threads(cell, terms)
+    if isinstance(ranking.get("n_jobs"), int) and ranking["n_jobs"] not in (1, n_threads):
+        ranking = {**ranking, "n_jobs": n_threads}
+    fitter = terms.fitter
+    pair = (json.dumps(cell.ranking, sort_keys=True, default=str), cell.checksum, fitter.process)
     warm_up = 0.0
     if pair not in _warm:
         start = time.perf_counter()
-        with Noise().caught():  # what it warns of comes again in the fit that counts
-            rank(cell.ranking, part.X_train, part.y_train, part.seed)
+        # What it warns of comes again.
+        fitter.fit(ranking, part.X_train, part.y_train, part.seed, warming=True)
         warm_up = time.perf_counter() - start
         _warm.add(pair)
-    memory = PeakMemory()
-    # Once more: the warm-up may have loaded libraries with threads of their own.
-    with one_thread(), noise.caught():
-        ranked = rank(cell.ranking, part.X_train, part.y_train, part.seed, around_fit=lambda: memory)
-    phases = ranked.info.get("phase_seconds")
-    return ranked, {
-        "fit_seconds": ranked.fit_seconds,
+    fitted = fitter.fit(ranking, part.X_train, part.y_train, part.seed)
+    noise.counts += fitted.warnings
+    phases = fitted.result.info.get("phase_seconds")
+    return fitted.result, {
+        "fit_seconds": fitted.result.fit_seconds,
         "warm_up_seconds": warm_up,
-        "peak_memory_mib": memory.mib,
-        "weights": ranked.weights,
-        "latent_dimension": ranked.info.get("latent_dimension"),
+        "peak_memory_mib": fitted.peak_memory_mib,
+        "weights": fitted.result.weights,
+        "latent_dimension": fitted.result.info.get("latent_dimension"),
         "phase_seconds": None if phases is None else json.dumps(phases),
     }
 
@@ -323,12 +401,18 @@ def _learn(cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int], noi
         scaler = MaxAbsScaler(copy=False)
         train = scaler.fit_transform(train)
         test = scaler.transform(test)
+    learner = make_learner(cell.learner, part.seed)
+    # A learner may know how to go on from fewer columns to more.
+    path = learner.path(train, y_train, sizes) if hasattr(learner, "path") else None
     with noise.caught() as caught:
         for size in sizes:
-            X_train, X_test = train[:, :size], test[:, :size]
-            learner = make_learner(cell.learner, part.seed)  # cheaper than a clone
+            X_test = test[:, :size]
             start = time.perf_counter()
-            predicted = fit_predict(learner, X_train, y_train, X_test)
+            if path is None:
+                learner = make_learner(cell.learner, part.seed)  # cheaper than a clone
+                predicted = fit_predict(learner, train[:, :size], y_train, X_test)
+            else:
+                predicted = next(path).predict(X_test)
             learnt.seconds += time.perf_counter() - start
             micro, macro = f1(part.y_test, predicted)
             learnt.micro.append(micro)

@@ -48,25 +48,24 @@ def fit_predict_labels(learner: Any, X_train, y_train: np.ndarray, X_test) -> np
     else:
         X_train, X_test = (np.ascontiguousarray(each, dtype=np.float32) for each in (X_train, X_test))
     learner.set_params(warm_start=True)
-    votes: list[np.ndarray] = []
+    votes: np.ndarray | None = None
     n_grown, n_more = 0, 1  # the first tree tells how large they are
     while n_grown < n_trees:
         n_more = min(n_more, n_trees - n_grown)
         learner.set_params(n_estimators=n_grown + n_more).fit(X_train, y_train)
         for tree in learner.estimators_[n_grown:]:
-            of_tree = tree.predict_proba(X_test)
-            if votes:
-                for total, shares in zip(votes, of_tree, strict=True):
-                    total += shares
-            else:
-                votes = [np.array(shares) for shares in of_tree]
+            # Shares of the classes for all labels at once; ``predict_proba`` has them label by label.
+            shares = tree.tree_.predict(X_test)
+            votes = shares if votes is None else np.add(votes, shares, out=votes)
         n_grown += n_more
         n_more = max(1, _TOGETHER // max(1, learner.estimators_[-1].tree_.value.nbytes))
         learner.estimators_[:] = [None] * n_grown  # their number is all that the next part asks for
+    # Dividing first, as the forest does: it decides what counts as a draw. A label of which the training rows know
+    # one class only has zeros in the place of others, which never win.
+    winners = np.argmax(votes / n_trees, axis=2)
     predicted = np.empty((X_test.shape[0], y_train.shape[1]), dtype=y_train.dtype)
-    for label, (total, classes) in enumerate(zip(votes, learner.classes_, strict=True)):
-        # Dividing first, as the forest does: it decides what counts as a draw.
-        predicted[:, label] = classes.take(np.argmax(total / n_trees, axis=1))
+    for label, classes in enumerate(learner.classes_):
+        predicted[:, label] = classes.take(winners[:, label])
     return predicted
 
 

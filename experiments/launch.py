@@ -1,32 +1,33 @@
-"""Cells spread over processes of this machine, and what happens when one of them dies."""
+"""Cells handed to workers, and what happens when one of them dies."""
 
 from __future__ import annotations
 
 import logging
-import os
-import signal
-import threading
+import math
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-
-from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky.process_executor import BrokenProcessPool
+from dataclasses import replace
 
 from experiments.cells import Cell
+from experiments.crews import Crew, Task
 from experiments.datasets import Dataset
+from experiments.desk import Desk
+from experiments.errors import LauncherError
 from experiments.measure import first_line
-from experiments.work import Desk, Outcome, begin_worker, work
+from experiments.work import Orders, Outcome, close_fitter, work, write_off
 
 logger = logging.getLogger(__name__)
 
-#: Arrays from this size on go to workers as memory maps instead of a copy with every cell.
-_MAP_FROM = "50K"
 #: Deaths of workers in a row, none of them at a cell, after which it makes no sense to go on.
 _DEATHS_AT_MOST = 3
+#: Cells are handed out together when they take no longer than this, seconds, and are no more than that.
+_BATCH_SECONDS, _BATCH_CELLS = 0.5, 200
+#: The slowest of so many cells before counts.
+_PACE_OF = 8
 
 
 def launch(
-    cells: Sequence[Cell], data: Mapping[str, Dataset], results: str, n_workers: int, desk: Desk
+    cells: Sequence[Cell], data: Mapping[str, Dataset], crew: Crew, desk: Desk, orders: Orders
 ) -> Iterator[Outcome]:
     """Run cells and give their outcomes as they end.
 
@@ -36,35 +37,52 @@ def launch(
         Started in this order.
     data : mapping
         Checksum → data set.
-    results : str
-        The results folder; every worker writes its cells there itself.
-    n_workers : int
-        Number of processes. With 1 everything runs in this process: good for debugging, but a ranker that takes
+    crew : Crew
+        Who works. A crew of one works in this process: good for debugging, but without limits a ranker that takes
         the process down takes the study with it, and Ctrl-C waits until compiled code returns.
     desk : Desk
         Where workers note what they are at.
+    orders : Orders
+        What workers are told.
 
     Yields
     ------
     Outcome
-        One per cell. A cell whose worker dies is tried once more by itself, so that no innocent neighbour is
-        blamed, and is lost when its worker dies again. When workers keep dying before they take a cell, all that
-        is left is lost.
+        One per cell. A cell whose worker dies is tried once more by itself, its fits in a process of their own, so
+        that a deadly ranker fails its folds and no innocent neighbour is blamed. When the worker dies again, all
+        folds of that cell fail. When workers keep dying before they take a cell, all that is left is lost.
+
+    Raises
+    ------
+    LauncherError
+        When a cluster is gone.
     """
-    if n_workers == 1:
-        for cell in cells:
-            yield work(cell, *_arrays(data[cell.checksum]), results, desk.path)
+    if crew.n_workers == 1 and crew.is_local:
+        try:
+            for cell in cells:
+                yield work(cell, data[cell.checksum].X, data[cell.checksum].y, orders)
+        finally:
+            close_fitter()
         return
+    try:
+        shelved = {cell.checksum: desk.shelve(data[cell.checksum]) for cell in cells}
+    except OSError as error:
+        raise LauncherError(
+            f"the data cannot be put where workers find them, {desk.path}: {error.strerror or error}"
+        ) from error
     waiting = {cell.key: cell for cell in cells}
     once_more: list[Cell] = []
     n_idle_deaths = 0
+    pace = _Pace()
     while waiting:
         try:
-            for outcome in _pool(list(waiting.values()), data, results, n_workers, desk):
-                del waiting[outcome.cell.key]
+            for outcomes in crew.run(_batches(list(waiting.values()), pace, shelved, orders)):
+                for outcome in outcomes:
+                    waiting.pop(outcome.cell.key, None)
+                    pace.add(outcome)
                 n_idle_deaths = 0
-                yield outcome
-        except BrokenProcessPool as error:
+                yield from outcomes
+        except crew.deaths as error:
             suspects = [waiting.pop(key) for key, _ in desk.notes() if key in waiting]
             desk.clear()
             once_more += suspects
@@ -78,61 +96,53 @@ def launch(
                 "a worker process died (killed, or out of memory?); cells at work, to be tried once more: %s",
                 names,
             )
+    apart = replace(orders, apart=True)
     for cell in once_more:
         try:
-            yield from _pool([cell], data, results, 2, desk)
-        except BrokenProcessPool:
+            for outcomes in crew.run([([cell], shelved[cell.checksum], apart)]):
+                yield from outcomes
+        except crew.deaths:
             desk.clear()
-            yield _lost(cell, "the worker process died twice (killed, or out of memory?)")
+            reason = "the worker process died twice (killed, or out of memory?)"
+            yield write_off(cell, data[cell.checksum].X, data[cell.checksum].y, orders, reason)
+
+
+class _Pace:
+    """How long cells of a ranker on a data set take."""
+
+    def __init__(self):
+        self._last: dict[tuple[str, str, str], deque[float]] = defaultdict(lambda: deque(maxlen=_PACE_OF))
+
+    def add(self, outcome: Outcome) -> None:
+        self._last[_kin(outcome.cell)].append(outcome.seconds)
+
+    def seconds(self, cell: Cell) -> float:
+        """Return what the slowest of the last cells of its kin took; infinity when there was none."""
+        return max(self._last[_kin(cell)], default=math.inf)
+
+
+def _kin(cell: Cell) -> tuple[str, str, str]:
+    return cell.checksum, cell.ranker, cell.kind
+
+
+def _batches(
+    cells: Sequence[Cell], pace: _Pace, shelved: Mapping[str, str], orders: Orders
+) -> Iterator[Task]:
+    """Put cells that follow each other together, as far as they are known to be quick.
+
+    Taken one by one while cells end, so what is known grows on the way.
+    """
+    start = 0
+    while start < len(cells):
+        first, stop, seconds = cells[start], start + 1, pace.seconds(cells[start])
+        while stop < min(len(cells), start + _BATCH_CELLS) and cells[stop].checksum == first.checksum:
+            seconds += pace.seconds(cells[stop])
+            if seconds > _BATCH_SECONDS:
+                break
+            stop += 1
+        yield cells[start:stop], shelved[first.checksum], orders
+        start = stop
 
 
 def _lost(cell: Cell, reason: str) -> Outcome:
     return Outcome(cell, "lost", failures=[(None, reason)])
-
-
-def _arrays(data: Dataset):
-    return data.X, data.y
-
-
-def _pool(
-    cells: Sequence[Cell], data: Mapping[str, Dataset], results: str, n_workers: int, desk: Desk
-) -> Iterator[Outcome]:
-    tasks = (delayed(work)(cell, *_arrays(data[cell.checksum]), results, desk.path) for cell in cells)
-    with parallel_config(
-        backend="loky", inner_max_num_threads=1, initializer=begin_worker, initargs=(os.getpid(),)
-    ):
-        pool = Parallel(
-            n_jobs=n_workers,
-            return_as="generator_unordered",
-            max_nbytes=_MAP_FROM,
-            mmap_mode="r",
-        )
-        with _ctrl_c_kept_from_children():
-            outcomes = pool(tasks)  # this starts the workers
-        yield from outcomes
-
-
-@contextmanager
-def _ctrl_c_kept_from_children() -> Iterator[None]:
-    """Let processes started in the block ignore Ctrl-C from their first moment.
-
-    The terminal sends it to all of them, and each would print a traceback while it is still importing. A Ctrl-C
-    that comes within the block reaches this process when the block ends.
-    """
-    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
-def end_workers() -> None:
-    """Kill the worker processes, for when the user has had enough."""
-    from joblib.externals.loky import get_reusable_executor
-
-    get_reusable_executor().shutdown(wait=False, kill_workers=True)

@@ -7,7 +7,7 @@ several jobs, is answered here with one line or one study.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ class CommandLine:
     Attributes
     ----------
     action : str
-        ``"run"``, ``"help"`` or ``"show"`` (print the composed configuration).
+        ``"run"``, ``"status"``, ``"help"`` or ``"show"`` (print the composed configuration).
     overrides : tuple of str
         The ``key=value`` arguments, as typed.
     config_dir : str or None
@@ -82,13 +82,15 @@ def read_arguments(argv: Sequence[str]) -> CommandLine:
             action = "help"
         elif argument in ("--multirun", "-m"):
             continue
+        elif argument == "status":
+            action = "status" if action == "run" else action
         elif argument in ("--cfg", "-c") or argument.startswith("--cfg="):
             given = argument.partition("=")[2] or (arguments.pop(0) if arguments else "")
             if given != "job":
                 raise ConfigError(
                     f"--cfg {given}: only --cfg job is there (prints the composed configuration)"
                 )
-            action = "show" if action == "run" else action
+            action = "show" if action in ("run", "status") else action
         elif argument in ("--config-dir", "-cd") or argument.startswith("--config-dir="):
             given = argument.partition("=")[2] or (arguments.pop(0) if arguments else "")
             if not given or config_dir is not None:
@@ -104,7 +106,11 @@ def read_arguments(argv: Sequence[str]) -> CommandLine:
     return CommandLine(action, tuple(overrides), config_dir)
 
 
-def read_overrides(typed: Sequence[str], choices: dict[str, list[str]]) -> list[list[Override]]:
+def read_overrides(
+    typed: Sequence[str],
+    choices: Mapping[str, list[str]],
+    further: Mapping[str, Callable[[], list[str]]] | None = None,
+) -> list[list[Override]]:
     """Parse overrides; each becomes the list of values it stands for.
 
     Parameters
@@ -113,6 +119,8 @@ def read_overrides(typed: Sequence[str], choices: dict[str, list[str]]) -> list[
         ``key=value`` arguments.
     choices : dict of str to list of str
         The groups and the names in each; ``glob(...)`` picks from these.
+    further : mapping of str to callable, optional
+        Group → what gives more names, from which ``glob(...)`` picks where it fits none of the others.
 
     Returns
     -------
@@ -130,7 +138,7 @@ def read_overrides(typed: Sequence[str], choices: dict[str, list[str]]) -> list[
     seen: dict[str, str] = {}
     result = []
     for argument in typed:
-        values = _parsed(parser, argument, choices)
+        values = _parsed(parser, argument, choices, further or {})
         key = values[0].key
         if key in seen:
             raise ConfigError(f"{key} is given twice: {seen[key]} and {argument} (several values: {key}=a,b)")
@@ -163,14 +171,20 @@ def _parsed_override(parser: Any, argument: str) -> Any:
         return parser.parse_override(f"{key}='{escaped}'")
 
 
-def _parsed(parser: Any, argument: str, choices: dict[str, list[str]]) -> list[Override]:
+def _parsed(
+    parser: Any,
+    argument: str,
+    choices: Mapping[str, list[str]],
+    further: Mapping[str, Callable[[], list[str]]],
+) -> list[Override]:
     from hydra.core.override_parser.types import OverrideType, ValueType
     from hydra.errors import HydraException
 
     if argument.startswith("~"):
         raise ConfigError(f"{argument}: keys cannot be taken away; give the key another value (key=null)")
     if "=" not in argument:
-        raise ConfigError(f"{argument!r} is not of the form key=value (see --help)")
+        hint = "; did you mean status?" if near_names(argument, ["status"]) else ""
+        raise ConfigError(f"{argument!r} is not of the form key=value{hint} (see --help)")
     try:
         override = _parsed_override(parser, argument)
     except HydraException as error:
@@ -199,6 +213,8 @@ def _parsed(parser: Any, argument: str, choices: dict[str, list[str]]) -> list[O
                 f"{argument}: glob(…) picks names of files, so it fits {', '.join(choices)} only"
             )
         names = override.value().filter(choices[key])
+        if not names and key in further:
+            names = override.value().filter(further[key]())
         if not names:
             raise ConfigError(f"{argument} fits no {key}\nvalid: {', '.join(choices[key])}")
         return [Override(key, name, name) for name in names]

@@ -45,7 +45,7 @@ class Forecast:
         self._left: dict[tuple[str, str], int] = defaultdict(int)
         for cell in cells:
             self._left[cell.checksum, cell.ranker] += 1
-        self._taken: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._taken: dict[tuple[str, str], tuple[int, float]] = {}
         self._n_workers = max(n_workers, 1)
 
     def done(self, cell: Cell, seconds: float) -> None:
@@ -60,7 +60,8 @@ class Forecast:
         """
         group = (cell.checksum, cell.ranker)
         self._left[group] -= 1
-        self._taken[group].append(seconds)
+        n, total = self._taken.get(group, (0, 0.0))
+        self._taken[group] = n + 1, total + seconds
 
     def seconds_left(self) -> float | None:
         """Estimate the wall-clock time left.
@@ -71,7 +72,7 @@ class Forecast:
             Seconds; None before the first cell has ended. Rankers that have not ended a cell yet are taken
             for the mean of the others on the same data set, or of all.
         """
-        means = {group: sum(taken) / len(taken) for group, taken in self._taken.items()}
+        means = {group: total / n for group, (n, total) in self._taken.items()}
         if not means:
             return None
         total = 0.0

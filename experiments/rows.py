@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from experiments.schema import ROW_SCHEMA
+from experiments.schema import ADDED_COLUMNS, ROW_SCHEMA
 
 #: Their versions decide folds and learner scores whatever the ranker is.
 _ALWAYS = ("numpy", "scipy", "scikit-learn")
@@ -69,10 +69,11 @@ def from_frame(frame: pd.DataFrame) -> pa.Table:
     ValueError
         If columns are missing or unknown.
     """
-    if set(frame.columns) != set(ROW_SCHEMA.names):
-        differ = ", ".join(sorted(set(frame.columns) ^ set(ROW_SCHEMA.names)))
-        raise ValueError(f"columns missing or unknown: {differ}")
-    return _assemble({name: frame[name] for name in ROW_SCHEMA.names})
+    differing = set(frame.columns) ^ set(ROW_SCHEMA.names)
+    if not differing <= set(ADDED_COLUMNS):
+        raise ValueError(f"columns missing or unknown: {', '.join(sorted(differing))}")
+    nothing = [None] * len(frame)
+    return _assemble({name: frame[name] if name in frame else nothing for name in ROW_SCHEMA.names})
 
 
 def _assemble(columns: Mapping[str, Any]) -> pa.Table:
@@ -121,6 +122,22 @@ def all_ok(table: pa.Table) -> bool:
     return table.num_rows > 0 and set(table["status"].to_pylist()) == {"ok"}
 
 
+def state_of(table: pa.Table) -> str:
+    """Say how a cell is in one word.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Its rows, at least one.
+
+    Returns
+    -------
+    str
+        "ok" when every row is, else the status of the first that is not.
+    """
+    return next((status for status in table["status"].to_pylist() if status != "ok"), "ok")
+
+
 @lru_cache(maxsize=1)
 def machine() -> dict[str, Any]:
     """Describe the machine, without a name that would tell whose it is.
@@ -163,7 +180,7 @@ def versions(*configs: Any, also: Sequence[str] = ()) -> dict[str, str | None]:
     names = {*_ALWAYS, *also}
     for target in _targets(configs):
         names.update(_distributions(target))
-    return {name: _version(name) for name in sorted(names)}
+    return {name: installed(name) for name in sorted(names)}
 
 
 def _targets(config: Any) -> set[str]:
@@ -190,7 +207,19 @@ def _by_module() -> Mapping[str, list[str]]:
 
 
 @lru_cache(maxsize=256)
-def _version(name: str) -> str | None:
+def installed(name: str) -> str | None:
+    """Return the version of a distribution.
+
+    Parameters
+    ----------
+    name : str
+        The distribution's name.
+
+    Returns
+    -------
+    str or None
+        None when it is not installed.
+    """
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -5,32 +5,37 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import tempfile
 import warnings
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import joblib
 import pandas as pd
-import pyarrow as pa
+import pyarrow.compute as pc
 
-from experiments import datasets
-from experiments.cells import Cell, cells_of, learner_of
-from experiments.errors import BadInputError
-from experiments.evaluate import make_learner
-from experiments.launch import end_workers, launch
+from experiments.cells import Cell, rows_of
+from experiments.crews import Crew, crew_for
+from experiments.desk import Desk, at_work
+from experiments.errors import BadInputError, LauncherError
+from experiments.fits import Limits
+from experiments.launch import launch
 from experiments.measure import first_line
 from experiments.progress import Progress, progress_for
 from experiments.rankers import build
-from experiments.rows import all_ok, to_frame, to_table
-from experiments.splits import check_classes
+from experiments.rows import to_frame
 from experiments.store import SetAside, Store
-from experiments.work import Desk, Outcome
+from experiments.study import Study
+from experiments.work import Orders, Outcome
 
 logger = logging.getLogger(__name__)
 
+#: Finished cells are packed together each time so many have ended.
+_PACK_EVERY = 2000
 _KINDS_SHOWN = 3
 
 
@@ -45,6 +50,7 @@ class Failure:
     fold: int | None
     error: str
     cell_key: str
+    status: str = "failed"
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class Counts:
     cells : int
         All.
     missing : int
-        Not done at the start: no file, or failed folds.
+        Not done at the start: no file, failed folds, or folds stopped by a limit lower than the one of now.
     ran : int
         Run now, failed or not.
     found : int
@@ -89,6 +95,10 @@ class StudyResult:
         How many cells.
     set_aside : list of SetAside
         Files that could not be trusted.
+    running : list of Cell
+        Cells that some process was at when the rows were read.
+    absent : dict
+        Data set that was left out, because it is not here → why.
     """
 
     frame: pd.DataFrame
@@ -96,15 +106,21 @@ class StudyResult:
     warnings: Counter = field(default_factory=Counter)
     counts: Counts = field(default_factory=Counts)
     set_aside: list[SetAside] = field(default_factory=list)
+    running: list[Cell] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
-        """0 when all is well, 1 when a fold failed or a cell was lost."""
-        return 1 if self.failures else 0
+        """0 when all is well, 1 when a fold failed or was stopped, a cell was lost, or data are not here."""
+        return 1 if self.failures or self.absent else 0
 
 
 def run_study(
-    configs: Sequence[Mapping[str, Any]], *, n_workers: int | None = None, progress: Progress | None = None
+    configs: Sequence[Mapping[str, Any]],
+    *,
+    n_workers: int | None = None,
+    progress: Progress | None = None,
+    skip_absent: bool = False,
 ) -> StudyResult:
     """Run the cells of a study that are missing or failed, and read all of its rows.
 
@@ -116,6 +132,9 @@ def run_study(
         Number of processes; by default what ``launcher.n_workers`` says, or one per core.
     progress : Progress, optional
         Shows what happens; by default a bar or lines on standard error.
+    skip_absent : bool, default=False
+        Whether data sets that are not here and cannot be had are left out, listed, and make the exit code 1,
+        instead of being an error.
 
     Returns
     -------
@@ -124,52 +143,56 @@ def run_study(
     Raises
     ------
     BadInputError
-        For a data set that cannot be loaded or split, a learner or ranker that cannot be made, two results folders:
-        before the first cell, with nothing written.
+        For a data set that cannot be loaded or split, a learner or ranker that cannot be made, two results folders,
+        or one that cannot be written to: before the first cell, with nothing written.
+    LauncherError
+        If no workers can be had, or a cluster is lost; what was finished is kept.
     KeyboardInterrupt
         Passed on after the workers were ended and a line said how to go on.
     """
     progress = progress_for(sys.stderr) if progress is None else progress
-    study = _Study(configs)
+    study = Study(configs, skip_absent=skip_absent)
+    launcher = dict(configs[0]["launcher"])
+    launcher["n_workers"] = n_workers or launcher.get("n_workers")
+    limits = _limits(launcher)
     store = Store(study.results)
-    store.clean()
-    tables = study.read(store)
-    missing = [cell for key, cell in study.cells.items() if not _done(tables[key])]
+    missing = study.missing(store, limits)
     for ranking in {
-        json.dumps(cell.ranking, sort_keys=True, default=str): cell.ranking for cell in missing
+        json.dumps(cell.ranking, sort_keys=True, default=str): cell.ranking
+        for cell in missing
+        if cell.ranking
     }.values():
         build(ranking)  # a package that is not there, or a wrong parameter, is told once and not fold by fold
-    references = {cell.reference.key: cell.reference for cell in missing}
-    references = [cell for key, cell in references.items() if not store.has(key)]
+    references = {cell.reference.key: cell.reference for cell in missing if cell.reference is not None}
+    done = store.states(references)
+    references = [cell for key, cell in references.items() if done.get(key) != "ok"]
     shared = f" and {len(references)} for the score of all features" if references else ""
     progress.note(f"{len(missing)} of {len(study.cells)} cells missing; running {len(missing)}{shared}")
-    n_workers = n_workers or configs[0]["launcher"].get("n_workers") or joblib.cpu_count()
-    # No process without work, but never down to one, which would mean this one.
-    n_workers = min(n_workers, max(2, len(missing), len(references)))
-    outcomes = _run(study, [references, missing], n_workers, progress) if missing else []
-    changed = {outcome.cell.key for outcome in outcomes}
-    tables |= {key: store.read_table(key) for key in tables if key in changed}
-    result = study.result(tables, store)
-    lost = [outcome for outcome in outcomes if outcome.how == "lost"]
-    result.failures += [_failure(each.cell, None, each.failures[0][1]) for each in lost]
-    of_missing = Counter(outcome.how for outcome in outcomes if outcome.cell.kind == "ranking")
-    result.counts = Counts(
-        len(study.cells), len(missing), of_missing["ran"], of_missing["found"], of_missing["lost"]
-    )
-    for outcome in outcomes:
-        result.warnings += outcome.warnings
-        result.set_aside += outcome.set_aside
+    tally = _Tally()
+    if missing:
+        _check_writable(study.results)
+        store.clean()
+        crew = crew_for(launcher, max(len(missing), len(references)), progress.note)
+        try:
+            _run(study, [references, missing], crew, limits, progress, store, tally)
+        finally:
+            crew.close()
+    result = _result(study, store)
+    result.failures += tally.lost
+    result.warnings = tally.warnings
+    result.set_aside += tally.set_aside
+    result.counts = replace(tally.counts, cells=len(study.cells), missing=len(missing))
     for line in _closing_words(result):
         progress.note(line)
     return result
 
 
-def collect_study(configs: Sequence[Mapping[str, Any]]) -> StudyResult:
+def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = False) -> StudyResult:
     """Read the rows of a study that are there, and run nothing.
 
     Parameters
     ----------
-    configs : sequence of mapping
+    configs, skip_absent
         As for :func:`run_study`.
 
     Returns
@@ -182,86 +205,91 @@ def collect_study(configs: Sequence[Mapping[str, Any]]) -> StudyResult:
     BadInputError
         As :func:`run_study`: the data sets are loaded, since their content is part of every cell's key.
     """
-    study = _Study(configs)
+    study = Study(configs, skip_absent=skip_absent)
     store = Store(study.results)
-    tables = study.read(store)
-    result = study.result(tables, store)
-    n_missing = sum(not _done(table) for table in tables.values())
-    result.counts = Counts(cells=len(study.cells), missing=n_missing)
+    running = at_work(study.results)
+    missing = study.missing(store, _limits(configs[0]["launcher"]))
+    result = _result(study, store)
+    result.counts = Counts(cells=len(study.cells), missing=len(missing))
+    result.running = [cell for key, cell in study.cells.items() if key in running]
     return result
 
 
-class _Study:
-    """The data sets and cells that configurations stand for."""
+def _result(study: Study, store: Store) -> StudyResult:
+    table = rows_of(store, list(study.named.values()))
+    columns = ["dataset", "ranker", "protocol", "repeat", "fold", "error", "cell_key", "status"]
+    bad = table.select(columns).filter(pc.not_equal(table["status"], "ok"))
+    failures = [Failure(**row) for row in bad.to_pylist()]
+    return StudyResult(to_frame(table), failures, set_aside=list(store.set_aside), absent=dict(study.absent))
 
-    def __init__(self, configs: Sequence[Mapping[str, Any]]):
-        if not configs:
-            raise BadInputError("a study needs at least one data set and one ranker")
-        folders = sorted({str(config["paths"]["results"]) for config in configs})
-        if len(folders) > 1:
-            raise BadInputError(f"a study has one results folder, not {len(folders)}: {', '.join(folders)}")
-        self.results = folders[0]
-        self.data: dict[str, datasets.Dataset] = {}
-        # By names: the same cell may stand in a study under two of them, and is run once.
-        self.named: dict[tuple[str, str, str, str], Cell] = {}
-        loaded: dict[str, datasets.Dataset] = {}
-        checked = set()
-        for config in configs:
-            for key in ("learner", "multilabel_learner"):  # before the data, which may take long to read
-                if config["protocol"].get(key):
-                    make_learner(config["protocol"][key], key=key)
-            local_data = config["paths"]["local_data"]
-            cache = config["paths"].get("cache")
-            source = json.dumps([config["dataset"], str(local_data), cache], sort_keys=True, default=str)
-            if source not in loaded:
-                loaded[source] = datasets.load(config["dataset"], local_data, cache=cache)
-            data, n_splits = loaded[source], config["protocol"]["n_splits"]
-            learner_of(config["protocol"], data.task)
-            if (source, n_splits) not in checked:
-                checked.add((source, n_splits))
-                check_classes(data.y, n_splits=n_splits, class_names=data.class_names, dataset=data.name)
-            self.data[data.checksum] = data
-            for cell in cells_of(config, checksum=data.checksum, task=data.task):
-                self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
-        self.cells = {cell.key: cell for cell in self.named.values()}
 
-    def read(self, store: Store) -> dict[str, pa.Table | None]:
-        return {key: store.read_table(key) for key in self.cells}
+@dataclass
+class _Tally:
+    """What is kept of the cells that have ended: little, however many they are."""
 
-    def biggest_first(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Order cells so that the last ones to run are short: the workers end at about the same time."""
+    counts: Counts = field(default_factory=Counts)
+    lost: list[Failure] = field(default_factory=list)
+    warnings: Counter = field(default_factory=Counter)
+    set_aside: list[SetAside] = field(default_factory=list)
+    n_ended: int = 0
 
-        def size(cell: Cell) -> int:
-            X = self.data[cell.checksum].X
-            return X.shape[0] * (X.nnz if hasattr(X, "nnz") else X.size)
+    def add(self, outcome: Outcome) -> None:
+        cell = outcome.cell
+        if outcome.how == "lost":
+            self.lost.append(
+                Failure(
+                    cell.dataset,
+                    cell.ranker,
+                    cell.protocol,
+                    cell.repeat,
+                    None,
+                    outcome.failures[0][1],
+                    cell.key,
+                )
+            )
+        if cell.kind != "all_features":
+            self.counts = replace(self.counts, **{outcome.how: getattr(self.counts, outcome.how) + 1})
+        self.warnings += outcome.warnings
+        self.set_aside += outcome.set_aside
+        self.n_ended += 1
 
-        return sorted(cells, key=size, reverse=True)
 
-    def result(self, tables: Mapping[str, pa.Table | None], store: Store) -> StudyResult:
-        parts, failures = [to_table([])], []
-        for cell in self.named.values():
-            table = tables[cell.key]
-            if table is None:
-                continue
-            for name in ("dataset", "ranker", "protocol"):
-                place = table.schema.get_field_index(name)
-                names = pa.array([getattr(cell, name)] * table.num_rows, type=pa.string())
-                table = table.set_column(place, table.schema.field(name), names)
-            parts.append(table)
-            for row in table.select(["fold", "status", "error"]).to_pylist():
-                if row["status"] != "ok":
-                    failures.append(_failure(cell, row["fold"], row["error"]))
-        return StudyResult(to_frame(pa.concat_tables(parts)), failures, set_aside=list(store.set_aside))
+def _limits(launcher: Mapping[str, Any]) -> Limits:
+    return Limits(launcher.get("time_limit_seconds"), launcher.get("memory_limit_mib"))
+
+
+def _check_writable(results: str) -> None:
+    """Say now what would otherwise be said once for every cell, after it has run."""
+    try:
+        Path(results).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=results) as file:
+            file.write(b"rows")
+    except OSError as error:
+        raise BadInputError(
+            f"the results folder {results} cannot be written to: {error.strerror or error}\n"
+            "name another one with paths.results=FOLDER"
+        ) from error
 
 
 def _run(
-    study: _Study, phases: Sequence[Sequence[Cell]], n_workers: int, progress: Progress
-) -> list[Outcome]:
+    study: Study,
+    phases: Sequence[Sequence[Cell]],
+    crew: Crew,
+    limits: Limits,
+    progress: Progress,
+    store: Store,
+    tally: _Tally,
+) -> None:
     """Run the cells, phase after phase; say at once what fails."""
-    cells = [cell for phase in phases for cell in phase]
-    outcomes: list[Outcome] = []
-    desk = Desk()
-    progress.start(cells, n_workers, desk.labels)
+    n_cells = len(phases[-1])
+    if crew.is_local and crew.n_workers * crew.n_threads > joblib.cpu_count():
+        progress.note(
+            f"{crew.n_workers} workers × {crew.n_threads} threads are more than the cores, "
+            f"{joblib.cpu_count()}: rows will have no timings"
+        )
+    desk = Desk(study.results)
+    orders = Orders(study.results, desk.path, limits, crew.n_threads, crew.n_workers_here)
+    progress.start([cell for phase in phases for cell in phase], crew.n_workers, desk.labels)
     try:
         with warnings.catch_warnings():
             # Workers are renewed now and then to give memory back, and joblib warns of it: no news to anyone.
@@ -269,35 +297,35 @@ def _run(
                 "ignore", message="A worker stopped while some jobs", category=UserWarning
             )
             for phase in phases:
-                launched = launch(study.biggest_first(phase), study.data, study.results, n_workers, desk)
-                with closing(launched):
+                with closing(launch(study.biggest_first(phase), study.data, crew, desk, orders)) as launched:
                     for outcome in launched:
-                        outcomes.append(outcome)
+                        tally.add(outcome)
                         progress.done(outcome.cell, outcome.seconds)
                         if outcome.failures:
                             logger.error("%s", _told(outcome))
-    except KeyboardInterrupt:
-        if n_workers > 1:
-            end_workers()
+                        if tally.n_ended % _PACK_EVERY == 0:
+                            _pack(store)
+        _pack(store)
+    except (KeyboardInterrupt, LauncherError) as error:
+        crew.abandon()
         progress.stop()
-        n_done = sum(outcome.cell.kind == "ranking" for outcome in outcomes)
+        n_done = tally.counts.ran + tally.counts.found
+        what = "stopped" if isinstance(error, KeyboardInterrupt) else "broken off"
         progress.note(
-            f"stopped; {n_done} cells were finished and are kept in {study.results}, "
-            f"{len(phases[-1]) - n_done} are left: the same command goes on from there"
+            f"{what}; {n_done} cells were finished and are kept in {study.results}, "
+            f"{n_cells - n_done} are left: the same command goes on from there"
         )
         raise
     finally:
         progress.stop()
         desk.close()
-    return outcomes
 
 
-def _done(table: pa.Table | None) -> bool:
-    return table is not None and all_ok(table)
-
-
-def _failure(cell: Cell, fold: int | None, error: str) -> Failure:
-    return Failure(cell.dataset, cell.ranker, cell.protocol, cell.repeat, fold, error, cell.key)
+def _pack(store: Store) -> None:
+    try:
+        store.compact()
+    except OSError as error:
+        logger.warning("finished cells stay in files of their own, packing them failed: %s", error)
 
 
 def _told(outcome: Outcome) -> str:
@@ -315,19 +343,31 @@ def _closing_words(result: StudyResult) -> list[str]:
             f"{result.warnings.total()} warnings while cells ran: {'; '.join(kinds)}"
             + (f"; and {more} other kinds" if more > 0 else "")
         )
-    undefined = result.frame[(result.frame["status"] == "ok") & result.frame["aurf1_micro"].isna()]
+    ranked = result.frame[(result.frame["kind"] == "ranking") & (result.frame["status"] == "ok")]
+    undefined = ranked[ranked["aurf1_micro"].isna()]
     if len(undefined):
         names = ", ".join(undefined["dataset"].unique())
         lines.append(
             f"rF1 is undefined in {len(undefined)} folds, where the F1 of all features is 0: {names}"
         )
     if result.failures:
-        places = defaultdict(list)
-        for each in result.failures:
-            places[each.dataset, each.ranker, each.protocol, first_line(each.error)].append(each)
-        lines.append(f"failed: {len(result.failures)} (run again to try just these again)")
-        for (dataset, ranker, protocol, error), failures in places.items():
-            lines.append(f"  {dataset} × {ranker or 'all features'} ({protocol}), {len(failures)} ×: {error}")
+        stopped = [each for each in result.failures if each.status in ("timeout", "out_of_memory")]
+        failed = [each for each in result.failures if each not in stopped]
+        for failures, heading in (
+            (failed, f"failed: {len(failed)} (run again to try just these again)"),
+            (stopped, f"stopped by a limit: {len(stopped)} (tried again when the limit is higher)"),
+        ):
+            if not failures:
+                continue
+            lines.append(heading)
+            places = Counter(
+                (each.dataset, each.ranker, each.protocol, first_line(each.error)) for each in failures
+            )
+            for (dataset, ranker, protocol, error), n in places.items():
+                lines.append(f"  {dataset} × {ranker or 'all features'} ({protocol}), {n} ×: {error}")
+    if result.absent:
+        lines.append(f"data sets that are not here: {len(result.absent)}, left out")
+        lines += [f"  {name}: {' '.join(why.split())}" for name, why in result.absent.items()]
     if result.set_aside:
         lines.append(f"set aside, not read as data: {len(result.set_aside)} files")
         lines += [f"  {each.moved_to}: {each.reason}" for each in result.set_aside]

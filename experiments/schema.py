@@ -27,8 +27,8 @@ ROW_SCHEMA = pa.schema(
         ("repeat", pa.int32()),  # 0-based
         ("fold", pa.int32()),  # 0-based
         ("seed", pa.int64()),  # the study's seed
-        ("status", pa.string()),  # "ok" or "failed"
-        ("error", pa.string()),  # "Type: message" of a failed fold, else null
+        ("status", pa.string()),  # "ok", "failed", "timeout" or "out_of_memory"
+        ("error", pa.string()),  # "Type: message" of a fold that is not ok, else null
         ("n_train", pa.int64()),
         ("n_test", pa.int64()),
         ("n_features", pa.int64()),
@@ -54,8 +54,15 @@ ROW_SCHEMA = pa.schema(
         ("phase_seconds", pa.string()),  # JSON object: phase of the fit → seconds; null when not known
         ("versions", pa.string()),  # JSON object: package → version
         ("machine", pa.string()),  # JSON object: system, processor, cores
+        # Added later: null in rows from before.
+        ("time_limit_seconds", pa.float64()),  # of the ranker's fit, when there was one
+        ("memory_limit_mib", pa.float64()),
+        ("measurement", pa.string()),  # JSON object: what a side experiment measured; null for rankings
     ]
 )
+
+#: Columns that rows written by earlier versions do not have.
+ADDED_COLUMNS = ("time_limit_seconds", "memory_limit_mib", "measurement")
 
 #: Columns that may differ between two runs of the same cell.
 VOLATILE_COLUMNS = (
@@ -70,6 +77,8 @@ VOLATILE_COLUMNS = (
     "phase_seconds",
     "versions",
     "machine",
+    "time_limit_seconds",
+    "memory_limit_mib",
 )
 
 
@@ -96,6 +105,7 @@ class DatasetConfig:
     drop_constant: bool = False  # whether columns with one value only are left out
     missing: str = "error"  # what is done about missing values: "error", "most_frequent" or "drop_rows"
     missing_values: str = ""  # how many there are and what is done, in words
+    informative: list[str] | None = None  # columns that decide the target, where no others are known to do
     paper: Shape | None = None  # null when the data set is not in the paper's tables
     differs: str | None = None  # why rows, features, classes or share of non-zeros are not the paper's
     licence: str = ""
@@ -113,6 +123,8 @@ class ProtocolConfig:
     grid_points: int = 50
     learner: dict[str, Any] = field(default_factory=dict)  # for one class per row; features scaled
     multilabel_learner: dict[str, Any] = field(default_factory=dict)  # for labels; features as they are
+    # What is measured instead, on all rows at once (``experiments.studies``).
+    measure: dict[str, Any] | None = None
 
 
 @dataclass
@@ -128,4 +140,10 @@ class PathsConfig:
 class LauncherConfig:
     """How cells are spread over processes (``conf/launcher/*.yaml``)."""
 
-    n_workers: int | None = None
+    backend: str = "loky"  # "loky", "dask" or "slurm"
+    n_workers: int | None = None  # processes; null: one per core
+    n_threads: int | None = None  # threads one ranker may use; null: as many as the cores allow
+    time_limit_seconds: float | None = None  # of one fit of a ranker
+    memory_limit_mib: float | None = None  # of one fit of a ranker
+    scheduler: str | None = None  # dask: address of one that runs, such as tcp://host:8786
+    cluster: dict[str, Any] = field(default_factory=dict)  # settings of the dask cluster to be made

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import warnings
-from collections.abc import Sequence
-from itertools import islice
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +15,11 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from experiments.errors import BadInputError
 
 logger = logging.getLogger(__name__)
+
+#: How many data sets' folds a process remembers.
+_SETS_KEPT = 4
+
+_ENDLESS = 2**31 - 1
 
 #: How many class names a message lists before it says "and … more".
 _NAMES_SHOWN = 10
@@ -28,7 +34,9 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
 
     They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, or for labels
     ``RepeatedMultilabelStratifiedKFold`` (iterative stratification). Neither the ranker nor the number of repeats
-    asked for changes them, so every ranker sees the same folds and repeats can be added later.
+    asked for changes them, so every ranker sees the same folds and repeats can be added later. A repeat's folds can
+    only be had after those of all repeats before, which takes minutes where there are many labels: a process
+    remembers what it has made.
 
     Parameters
     ----------
@@ -57,6 +65,48 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
     Source: the paper's evaluation section (ten-fold stratified cross-validation, ten times). Iterative
     stratification: Sechidis, Tsoumakas, Vlahavas, On the stratification of multi-label data, ECML PKDD 2011.
     """
+    tests = _remembered((_digest(y), n_splits, seed), y, repeat)
+    # What the stratifiers give, from the number of each row's fold.
+    return [(np.flatnonzero(tests != fold), np.flatnonzero(tests == fold)) for fold in range(n_splits)]
+
+
+class _Repeats:
+    """Repeats as far as they were asked for, and the way to more."""
+
+    def __init__(self, more: Iterator[np.ndarray]):
+        self.made: list[np.ndarray] = []
+        self.more = more
+
+
+_memory: OrderedDict[tuple[bytes, int, int], _Repeats] = OrderedDict()
+
+
+def _digest(y) -> bytes:
+    digest = hashlib.sha256(f"{y.shape}".encode())
+    for array in (y.indptr, y.indices, y.data) if sparse.issparse(y) else (y,):
+        digest.update(np.ascontiguousarray(array))
+        digest.update(str(array.dtype).encode())
+    return digest.digest()
+
+
+def _remembered(name: tuple[bytes, int, int], y, repeat: int) -> np.ndarray:
+    if name not in _memory:
+        _memory[name] = _Repeats(_repeats(y, *name[1:]))
+        if len(_memory) > _SETS_KEPT:
+            _memory.popitem(last=False)
+    _memory.move_to_end(name)
+    known = _memory[name]
+    try:
+        while len(known.made) <= repeat:
+            known.made.append(next(known.more))
+    except BaseException:  # a generator that was interrupted does not go on
+        del _memory[name]
+        raise
+    return known.made[repeat]
+
+
+def _repeats(y, n_splits: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield, repeat after repeat, in which fold each row is tested."""
     if sparse.issparse(y):
         from iterstrat.ml_stratifiers import RepeatedMultilabelStratifiedKFold
 
@@ -65,15 +115,21 @@ def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray,
         of_kind, target = RepeatedMultilabelStratifiedKFold, y.astype(bool).toarray()
     else:
         of_kind, target = RepeatedStratifiedKFold, y
-    splitter = of_kind(n_splits=n_splits, n_repeats=repeat + 1, random_state=seed)
-    start = repeat * n_splits
-    with warnings.catch_warnings():
-        # `check_classes` has said it once, with the names of the classes.
-        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-        try:
-            return list(islice(splitter.split(np.empty(y.shape[0]), target), start, start + n_splits))
-        except ValueError as error:
-            raise SplitError(str(error)) from error
+    n_rows = y.shape[0]
+    # As many repeats as anyone asks for; each is drawn when the one before is used up.
+    splits = of_kind(n_splits=n_splits, n_repeats=_ENDLESS, random_state=seed).split(np.empty(n_rows), target)
+    while True:
+        tests = np.empty(n_rows, dtype=np.int32)
+        for fold in range(n_splits):
+            with warnings.catch_warnings():
+                # `check_classes` has said it once, with the names of the classes.
+                warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+                try:
+                    _, test = next(splits)
+                except ValueError as error:
+                    raise SplitError(str(error)) from error
+            tests[test] = fold
+        yield tests
 
 
 def check_classes(

@@ -1,39 +1,38 @@
-"""Rows on disk: one file per cell, whole or not there.
+"""Rows on disk: one file per cell, whole or not there; many finished cells together, so that many can be read.
 
-A file is ordinary Parquet with page checksums. Between its pages and its footer, where readers do not look, lie
-32 bytes more: the SHA-256 of everything else. So a file that was cut off or changed anywhere, footer included, is
-known before Parquet's parser sees it.
+A worker writes each cell into a file of its own (:mod:`experiments.sealed`). Opening 100,000 of them takes
+minutes, so finished cells are moved into packs (:mod:`experiments.pack_folder`) when there are many. A cell gets
+into a pack before it leaves its own file, and readers look into the files before the packs: at no moment is it in
+neither.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-import math
 import os
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
+from filelock import FileLock, Timeout
 
-from experiments.rows import all_ok, from_frame, to_frame
-from experiments.schema import ROW_SCHEMA, ROWS_VERSION
+from experiments.keys import cell_key
+from experiments.pack_folder import PackFolder, signature_of
+from experiments.rows import all_ok, from_frame, state_of, to_frame
+from experiments.sealed import UntrustedError, conforming, dump_cell, load_cell, write_whole_synced
+
+__all__ = ["SetAside", "Store", "cell_key"]
 
 logger = logging.getLogger(__name__)
 
-_MAGIC = b"PAR1"
-_DIGEST_BYTES = 32
 #: A writer needs milliseconds, so what is a day old was left behind.
 _STALE_SECONDS = 24 * 3600
-_WRITE_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -45,57 +44,6 @@ class SetAside:
     reason: str
 
 
-class _Untrusted(Exception):
-    """The bytes are not a file this store wrote for this cell."""
-
-
-def cell_key(content: Mapping[str, Any]) -> str:
-    """Hash what decides the numbers of a cell.
-
-    Parameters
-    ----------
-    content : mapping
-        Nested mappings with text keys, lists or tuples, text, numbers (numpy's too), booleans and None.
-
-    Returns
-    -------
-    str
-        SHA-256, 64 hexadecimal digits. The order of keys does not count; neither does list or tuple. 1 and 1.0 do
-        differ: ``max_features=1`` is one column to scikit-learn and ``1.0`` all of them, so taking them for
-        the same would sooner or later hand out another cell's rows. At worst a cell runs once more.
-
-    Raises
-    ------
-    ValueError
-        For NaN or infinity.
-    TypeError
-        For any other kind of value or key (paths, arrays, objects): its text could depend on the machine.
-    """
-    text = json.dumps(_canonical(content, "key"), sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _canonical(value: Any, where: str) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError(f"{where} is {value}; only finite numbers can be part of a cell's key")
-        return value + 0.0  # −0.0 becomes 0.0
-    if isinstance(value, Mapping):
-        for key in value:
-            if not isinstance(key, str):
-                raise TypeError(f"{where} has the key {key!r}; keys must be text")
-        return {str(key): _canonical(item, f"{where}.{key}") for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_canonical(item, f"{where}[{i}]") for i, item in enumerate(value)]
-    raise TypeError(f"{where} is a {type(value).__name__}; it cannot be part of a cell's key")
-
-
 class Store:
     """The rows below one results folder.
 
@@ -104,7 +52,8 @@ class Store:
     Parameters
     ----------
     results : path
-        The results folder; files lie at ``rows/<first two digits>/<key>.parquet`` below it.
+        The results folder. Below it, cells lie at ``rows/<first two digits>/<key>.parquet`` and packs of finished
+        ones in ``rows/packs``.
 
     Attributes
     ----------
@@ -115,9 +64,12 @@ class Store:
     def __init__(self, results: str | os.PathLike[str]):
         self.results = Path(results)
         self.set_aside: list[SetAside] = []
+        self._packs = PackFolder(self.results / "rows" / "packs", self._move_aside)
+        #: Files that are no use to :meth:`compact`: key → (inode, size, time of change).
+        self._unfinished: dict[str, tuple[int, int, int]] = {}
 
     def path(self, key: str) -> Path:
-        """Return where the file of a cell lies, whether it exists or not.
+        """Return where the file of a cell lies before the cell is packed, whether it exists or not.
 
         Parameters
         ----------
@@ -182,13 +134,71 @@ class Store:
         -------
         pyarrow.Table or None
         """
-        path = self.path(key)
-        try:
-            return _load(path, key)
-        except FileNotFoundError:
-            return None
-        except _Untrusted as reason:
-            return self._put_aside(path, key, str(reason))
+        table = self._read_loose(key)
+        if table is not None and all_ok(table):
+            return table
+        packed = self._packs.read([key])
+        return packed if packed.num_rows else table
+
+    def read_tables(self, keys: Iterable[str], columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the rows of many cells.
+
+        Parameters
+        ----------
+        keys : iterable of str
+            Keys of cells; those without a good file are skipped.
+        columns : sequence of str, optional
+            All when not given.
+
+        Returns
+        -------
+        pyarrow.Table
+            In the order of the keys, then of the folds as stored.
+        """
+        keys = list(dict.fromkeys(keys))
+        needed = None if columns is None else list(dict.fromkeys(["cell_key", "status", *columns]))
+        loose, unfinished = [], {}
+        for key in self._loose(keys):
+            table = self._read_loose(key, needed)
+            if table is not None and all_ok(table):
+                loose.append(table)
+            elif table is not None:
+                unfinished[key] = table
+        found = {table["cell_key"][0].as_py() for table in loose}
+        packed = self._packs.read([key for key in keys if key not in found], needed)
+        if unfinished:
+            packed_keys = set(packed["cell_key"].unique().to_pylist())
+            loose += [table for key, table in unfinished.items() if key not in packed_keys]
+        table = pa.concat_tables([packed, *loose])
+        places = pc.index_in(table["cell_key"], value_set=pa.array(keys, pa.string())).to_numpy()
+        if (np.diff(places) < 0).any():
+            table = table.take(np.argsort(places, kind="stable"))
+        return table if columns is None else table.select(columns)
+
+    def states(self, keys: Iterable[str]) -> dict[str, str]:
+        """Say how cells are.
+
+        All bytes of their files are compared with their checksums.
+
+        Parameters
+        ----------
+        keys : iterable of str
+            Keys of cells.
+
+        Returns
+        -------
+        dict
+            Key → "ok" when every row is ok, else the status of the first row that is not. Cells without a good file
+            are left out.
+        """
+        wanted = dict.fromkeys(keys)
+        found: dict[str, str] = {}
+        for key in self._loose(wanted):
+            table = self._read_loose(key, ["status"])
+            if table is not None:
+                found[key] = state_of(table)
+        found |= dict.fromkeys(self._packs.among(wanted), "ok")
+        return {key: found[key] for key in wanted if key in found}
 
     def write(self, key: str, rows: pd.DataFrame | pa.Table) -> None:
         """Write the rows of a cell, all or nothing.
@@ -211,30 +221,99 @@ class Store:
             If the disk is full or refuses.
         """
         path = self.path(key)
-        table = from_frame(rows) if isinstance(rows, pd.DataFrame) else rows.cast(ROW_SCHEMA)
+        table = from_frame(rows) if isinstance(rows, pd.DataFrame) else conforming(rows)
         if set(table["cell_key"].to_pylist()) != {key}:
             raise ValueError(f"rows of another cell, or none, for {key}")
         if not all_ok(table) and self.has(key):
             return
-        content = _dump(table, key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for attempt in range(_WRITE_ATTEMPTS):
-            temporary = path.with_name(f".{key}.{os.getpid()}.{uuid.uuid4().hex}.tmp")
-            try:
-                _write_synced(temporary, content)
-                os.replace(temporary, path)
-            except FileNotFoundError:
-                # Another process took the temporary file for a stale one (a clock that jumped), or emptied the
-                # folder.
-                if attempt == _WRITE_ATTEMPTS - 1:
-                    raise
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
-            else:
-                _sync_folder(path.parent)
-                return
+        write_whole_synced(path, [dump_cell(table, key)])
+
+    def write_many(self, tables: Mapping[str, pa.Table]) -> None:
+        """Write the rows of several cells at once, with one wait for the disk instead of one for each.
+
+        Once this returns, the rows survive a loss of power; when it does not return, some cells may be there.
+
+        Parameters
+        ----------
+        tables : mapping
+            Key → rows of that cell, with the columns of ``ROW_SCHEMA``. Finished ones go into a pack; those with
+            failures, and one alone, get files of their own as from :meth:`write`.
+
+        Raises
+        ------
+        ValueError
+            If there is no row for a key, or one belongs to another cell.
+        OSError
+            If the disk is full or refuses.
+        """
+        finished = {key: table for key, table in tables.items() if all_ok(table)}
+        if len(finished) < 2:
+            finished = {}
+        for key, table in tables.items():
+            if key not in finished:
+                self.write(key, table)
+            elif set(table["cell_key"].to_pylist()) != {key}:
+                raise ValueError(f"rows of another cell, or none, for {key}")
+        for _ in self._packs.write(conforming(table) for table in finished.values()):
+            pass
+
+    def compact(self, at_least: int = 2000) -> int:
+        """Move finished cells from files of their own into packs, and put small packs together.
+
+        Any number of processes may read, write and compact meanwhile, and one that is killed leaves nothing torn
+        and nothing lost. Cells with failures keep their files.
+
+        Parameters
+        ----------
+        at_least : int, default=2000
+            Leave cells where they are when there are fewer files.
+
+        Returns
+        -------
+        int
+            How many cells were moved.
+
+        Raises
+        ------
+        OSError
+            If the disk is full or refuses; then the cells are where they were.
+        """
+        loose = [key for key in sorted(self._loose()) if not self._is_unfinished(key)]
+        few = len(loose) < max(at_least, 1)
+        if few and not self._packs.scattered():
+            return 0
+        self._packs.path.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self._packs.path / ".lock", timeout=0):
+                n_moved = 0 if few else self._pack(loose)
+                self._packs.merge()
+        except (Timeout, NotImplementedError):  # another process is at it, or the file system has no locks
+            return 0
+        return n_moved
+
+    def _pack(self, loose: Sequence[str]) -> int:
+        def finished() -> Iterator[pa.Table]:
+            for key in loose:
+                if key in packed:
+                    continue
+                signature = signature_of(self.path(key))
+                table = self._read_loose(key)
+                if table is not None and all_ok(table):
+                    yield table
+                elif table is not None and signature is not None:
+                    self._unfinished[key] = signature
+
+        # Those whose files a process that was killed could not remove any more.
+        packed = self._packs.among(loose)
+        for key in packed:
+            self.path(key).unlink(missing_ok=True)
+        n_moved = len(packed)
+        for pack in self._packs.write(finished()):
+            # Whoever writes one of these cells anew meanwhile writes the same rows, so the file may go in any case.
+            for key in pack.names():
+                self.path(key).unlink(missing_ok=True)
+            n_moved += len(pack.keys)
+        return n_moved
 
     def clean(self) -> list[Path]:
         """Delete temporary files that a killed process left more than a day ago.
@@ -245,7 +324,8 @@ class Store:
             What was deleted.
         """
         deleted = []
-        for path in (self.results / "rows").glob("??/.*.tmp"):
+        rows = self.results / "rows"
+        for path in [*rows.glob("??/.*.tmp"), *rows.glob("packs/.*.tmp")]:
             try:
                 if time.time() - path.stat().st_mtime > _STALE_SECONDS:
                     path.unlink()
@@ -254,92 +334,67 @@ class Store:
                 continue
         return deleted
 
-    def _put_aside(self, path: Path, key: str, reason: str) -> pa.Table | None:
-        moved_to = self.results / "aside" / f"{path.name}.{time.time_ns()}.{uuid.uuid4().hex[:8]}"
-        moved_to.parent.mkdir(parents=True, exist_ok=True)
+    # --- files of single cells ---
+
+    def _loose(self, wanted: Iterable[str] | None = None) -> list[str]:
+        """Return the keys of cells, all or of those wanted, that have files of their own."""
+        if wanted is not None and len(wanted := list(wanted)) < 256:  # fewer than there are folders
+            return [key for key in wanted if os.path.exists(self.path(key))]
+        there: dict[str, None] = {}
+        try:
+            folders = [each.path for each in os.scandir(self.results / "rows") if len(each.name) == 2]
+        except FileNotFoundError:
+            return []
+        for folder in folders:
+            names = os.listdir(folder)
+            there |= dict.fromkeys(
+                name[:64] for name in names if len(name) == 72 and name.endswith(".parquet")
+            )
+        return list(there) if wanted is None else [key for key in wanted if key in there]
+
+    def _read_loose(self, key: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+        path = self.path(key)
+        try:
+            return load_cell(path, key, columns)
+        except FileNotFoundError:
+            return None
+        except UntrustedError as reason:
+            return self._put_aside(path, key, str(reason), columns)
+
+    def _is_unfinished(self, key: str) -> bool:
+        known = self._unfinished.get(key)
+        return known is not None and known == signature_of(self.path(key))
+
+    def _put_aside(
+        self, path: Path, key: str, reason: str, columns: Sequence[str] | None = None
+    ) -> pa.Table | None:
+        moved_to = self._aside(path)
         try:
             os.rename(path, moved_to)
         except FileNotFoundError:
-            return self.read_table(key)  # another process moved it; by now there may be a good one
+            return self._read_loose(key, columns)  # another process moved it; by now there may be a good one
         try:
-            table = _load(moved_to, key)
-        except _Untrusted:
-            logger.warning("%s is not read as data: %s; moved to %s", path, reason, moved_to)
-            self.set_aside.append(SetAside(path, moved_to, reason))
+            table = load_cell(moved_to, key, columns)
+        except UntrustedError:
+            self._tell_aside(path, moved_to, reason)
             return None
         # Between our reading and our moving another process put a good file there: give it back.
         os.replace(moved_to, path)
         return table
 
+    def _move_aside(self, path: Path, reason: str) -> None:
+        moved_to = self._aside(path)
+        try:
+            os.rename(path, moved_to)
+        except FileNotFoundError:  # another process was faster
+            return
+        self._tell_aside(path, moved_to, reason)
 
-def _dump(table: pa.Table, key: str) -> bytes:
-    metadata = {**(table.schema.metadata or {}), b"cell_key": key, b"rows_version": str(ROWS_VERSION)}
-    sink = pa.BufferOutputStream()
-    pq.write_table(
-        table.replace_schema_metadata(metadata),
-        sink,
-        compression="zstd",
-        use_dictionary=False,
-        write_statistics=False,
-        write_page_checksum=True,
-    )
-    raw = sink.getvalue().to_pybytes()
-    footer = _footer_start(raw)
-    return raw[:footer] + hashlib.sha256(raw).digest() + raw[footer:]
+    def _aside(self, path: Path) -> Path:
+        moved_to = self.results / "aside" / f"{path.name}.{time.time_ns()}.{uuid.uuid4().hex[:8]}"
+        moved_to.parent.mkdir(parents=True, exist_ok=True)
+        return moved_to
 
-
-def _load(path: Path, key: str) -> pa.Table:
-    try:
-        sealed = path.read_bytes()
-    except IsADirectoryError:
-        raise _Untrusted("a folder where a file should be") from None
-    footer = _footer_start(sealed)
-    digest_start = footer - _DIGEST_BYTES
-    if digest_start < len(_MAGIC):
-        raise _Untrusted("cut off, or not written by this program")
-    found = hashlib.sha256(memoryview(sealed)[:digest_start])
-    found.update(memoryview(sealed)[footer:])
-    if found.digest() != sealed[digest_start:footer]:
-        raise _Untrusted(
-            "its checksum does not fit its content: cut off, changed, or not written by this program"
-        )
-    try:
-        with pq.ParquetFile(pa.BufferReader(sealed), page_checksum_verification=True) as file:
-            table = file.read(use_threads=False)
-    except (pa.ArrowException, OSError) as error:
-        raise _Untrusted(f"Parquet says: {error}") from error
-    metadata = table.schema.metadata or {}
-    if metadata.get(b"cell_key") != key.encode() or set(table["cell_key"].to_pylist()) != {key}:
-        raise _Untrusted("it holds another cell")
-    if metadata.get(b"rows_version") != str(ROWS_VERSION).encode() or not table.schema.equals(ROW_SCHEMA):
-        raise _Untrusted("its rows have other columns than this version's")
-    return table.replace_schema_metadata(None)
-
-
-def _footer_start(raw: bytes) -> int:
-    """Return where the footer starts, 0 or less when there is none."""
-    if len(raw) < 12 or raw[-4:] != _MAGIC:
-        return 0
-    return len(raw) - 8 - int.from_bytes(raw[-8:-4], "little")
-
-
-def _write_synced(path: Path, content: bytes) -> None:
-    with open(path, "xb", buffering=0) as file:
-        view = memoryview(content)
-        while view:
-            view = view[file.write(view) :]
-        os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the renaming itself durable, where the system can."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows does not open folders
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:  # some network file systems refuse; the file's own content is synced already
-        pass
-    finally:
-        os.close(descriptor)
+    def _tell_aside(self, path: Path, moved_to: Path, reason: str) -> None:
+        logger.warning("%s is not read as data: %s; moved to %s", path, reason, moved_to)
+        self.set_aside.append(SetAside(path, moved_to, reason))

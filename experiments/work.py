@@ -1,30 +1,70 @@
-"""What a worker process does with one cell, and how others see what it is at."""
+"""What a worker process does with one cell."""
 
 from __future__ import annotations
 
-import json
+import atexit
 import os
-import shutil
-import signal
-import tempfile
-import threading
+import sys
 import time
-from collections import Counter
-from contextlib import contextmanager
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
+import joblib
 import pyarrow as pa
 
 from experiments.cells import Cell
-from experiments.evaluate import evaluate_all_features, evaluate_ranking
-from experiments.rows import all_ok
+from experiments.desk import EMBEDDINGS, noted, unshelve
+from experiments.evaluate import (
+    CellResult,
+    evaluate_all_features,
+    evaluate_measurement,
+    evaluate_ranking,
+)
+from experiments.fits import FitEnded, Fitted, Fitter, Here, Limits, Terms
+from experiments.limits import Keeper, settled
+from experiments.rows import all_ok, installed
 from experiments.store import SetAside, Store
 
-_PREFIX = "reliefe-study-"
-_STALE_SECONDS = 24 * 3600
-#: How often a worker looks whether its runner is still there, seconds.
-_WATCH_EVERY = 0.5
+#: What :func:`experiments.limits.settled` asks of a row.
+_SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]
+
+#: How many scores of all features a process remembers.
+_REFERENCES_KEPT = 256
+
+_keeper: Keeper | None = None
+_references: OrderedDict[tuple[Path, str], pa.Table] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What a worker is told beside its cell.
+
+    Attributes
+    ----------
+    results : str
+        The results folder; a worker writes its cells there itself.
+    desk : str
+        Folder for notes (:class:`experiments.desk.Desk`).
+    limits : Limits
+        Of the fit of a fold.
+    n_threads : int
+        Threads a ranker may use.
+    n_workers_here : int
+        Workers that share a machine.
+    apart : bool
+        Whether fits run in a process of their own even without limits: for cells whose worker died before.
+    """
+
+    results: str
+    desk: str
+    limits: Limits = field(default_factory=Limits)
+    n_threads: int = 1
+    n_workers_here: int = 1
+    apart: bool = False
 
 
 @dataclass
@@ -55,64 +95,48 @@ class Outcome:
     seconds: float = 0.0
 
 
-class Desk:
-    """A folder of notes that say which worker is at which cell.
+def work_batch(cells: Sequence[Cell], shelved: str, orders: Orders) -> list[Outcome]:
+    """Do as :func:`work` for several cells of one data set from a shelf.
 
-    The notes are read for the progress bar, and when a worker was killed, to know what it was at. They lie outside
-    of the results: they mean nothing to anyone else.
+    Cells of a millisecond cannot wait for the disk one by one: a batch is written at its end, and outcomes are
+    given when it is. What a worker that dies has not written by then is missing, like the cell it was at.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        Which.
+    shelved : str
+        From :meth:`experiments.desk.Desk.shelve`.
+    orders : Orders
+        As for :func:`work`.
+
+    Returns
+    -------
+    list of Outcome
+        In the order of the cells.
     """
-
-    def __init__(self):
-        for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):  # by runners that were killed
-            try:
-                if time.time() - left.stat().st_mtime > _STALE_SECONDS:
-                    shutil.rmtree(left, ignore_errors=True)
-            except OSError:
-                continue
-        self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
-        self.path = self._folder.name
-
-    def notes(self) -> list[tuple[str, str]]:
-        """Return (key, label) of the cells at work."""
-        found = []
-        for path in sorted(Path(self.path).glob("*.json")):
-            try:
-                found.append(tuple(json.loads(path.read_text(encoding="utf-8"))))
-            except (OSError, ValueError):  # just being written or removed
-                continue
-        return found
-
-    def labels(self) -> list[str]:
-        """Return the cells at work in words."""
-        return [label for _, label in self.notes()]
-
-    def clear(self) -> None:
-        """Forget the notes of workers that are no more."""
-        for path in Path(self.path).glob("*.json"):
-            path.unlink(missing_ok=True)
-
-    def close(self) -> None:
-        """Remove the folder."""
-        self._folder.cleanup()
-
-
-@contextmanager
-def _at_desk(desk: str, cell: Cell):
-    note = Path(desk) / f"{os.getpid()}.json"
     try:
-        note.write_text(json.dumps([cell.key, cell.label]), encoding="utf-8")
-    except OSError:  # not worth losing a cell for
-        pass
+        X, y = unshelve(shelved)
+    except Exception as error:
+        reason = f"{type(error).__name__}: the data cannot be read by this worker: {error}"
+        return [Outcome(cell, "lost", failures=[(None, reason)]) for cell in cells]
+    if len(cells) == 1:
+        return [work(cells[0], X, y, orders)]
+    tables: dict[str, pa.Table] = {}
+    outcomes = [
+        _worked(cell, X, y, orders, partial(_fitter, orders), write=tables.__setitem__) for cell in cells
+    ]
     try:
-        yield
-    finally:
-        try:
-            note.unlink(missing_ok=True)
-        except OSError:
-            pass
+        _store(orders.results).write_many(tables)
+    except Exception as error:
+        for outcome in outcomes:
+            if outcome.cell.key in tables:
+                outcome.how = "lost"
+                outcome.failures = [(None, f"{type(error).__name__}: {error}")]
+    return outcomes
 
 
-def work(cell: Cell, X, y, results: str, desk: str) -> Outcome:
+def work(cell: Cell, X, y, orders: Orders) -> Outcome:
     """Run one cell, unless it is done already, and write its file.
 
     Parameters
@@ -121,70 +145,191 @@ def work(cell: Cell, X, y, results: str, desk: str) -> Outcome:
         Which.
     X, y : arrays
         The data set; may be memory maps that cannot be written to.
-    results : str
-        The results folder.
-    desk : str
-        Folder for the note (:class:`Desk`).
+    orders : Orders
+        Where to, and within what limits.
 
     Returns
     -------
     Outcome
         Never raises for anything a ranker, a learner or the disk does.
     """
+    return _worked(cell, X, y, orders, partial(_fitter, orders))
+
+
+def write_off(cell: Cell, X, y, orders: Orders, reason: str) -> Outcome:
+    """Write failed rows for a cell that has cost its worker's life, so that the store says so.
+
+    Parameters
+    ----------
+    cell, X, y, orders
+        As for :func:`work`.
+    reason : str
+        The error of the folds that have no numbers.
+
+    Returns
+    -------
+    Outcome
+        "lost" when not even that can be written.
+    """
+    whole = cell if cell.reference is None else cell.reference
+    if whole.kind == "all_features" and not Store(orders.results).has(whole.key):
+        # Scoring all features here may kill this process as it has killed the worker.
+        return Outcome(cell, "lost", failures=[(None, reason)])
+    return _worked(cell, X, y, orders, lambda: _Gone(f"ProcessDied: {reason}"))
+
+
+def _worked(
+    cell: Cell,
+    X,
+    y,
+    orders: Orders,
+    make_fitter: Callable[[], Fitter],
+    write: Callable[[str, pa.Table], None] | None = None,
+) -> Outcome:
     start = time.perf_counter()
-    store = Store(results)
-    outcome = Outcome(cell, "ran", set_aside=store.set_aside)
-    with _at_desk(desk, cell):
+    store = _store(orders.results)
+    store.set_aside.clear()
+    outcome = Outcome(cell, "ran")
+    with noted(orders.desk, cell):
         try:
             # Another process on the same study may have finished it since this one looked.
             before = store.read_table(cell.key)
-            if before is not None and all_ok(before):
+            if before is not None and is_settled(before, orders.limits):
                 outcome.how = "found"
             else:
-                _evaluate(cell, X, y, store, before, outcome)
+                _same_versions(cell)
+                bound_threads(orders.n_threads)
+                terms = Terms(
+                    fitter=make_fitter(),
+                    n_threads=orders.n_threads,
+                    timed=orders.n_workers_here * orders.n_threads <= n_cores(),
+                    keep=partial(settled, limits=orders.limits),
+                )
+                result = _evaluate(cell, X, y, store, before, terms, outcome)
+                (write or store.write)(cell.key, result.table)
         except Exception as error:
             outcome.how = "lost"
             outcome.failures = [(None, f"{type(error).__name__}: {error}")]
+    outcome.set_aside = list(store.set_aside)
     outcome.seconds = time.perf_counter() - start
     return outcome
 
 
-def _evaluate(cell: Cell, X, y, store: Store, before: pa.Table | None, outcome: Outcome) -> None:
-    if cell.reference is None:
-        result = evaluate_all_features(cell, X, y, previous=before)
+@lru_cache(maxsize=4)
+def _store(results: str) -> Store:
+    return Store(results)
+
+
+def _evaluate(
+    cell: Cell, X, y, store: Store, before: pa.Table | None, terms: Terms, outcome: Outcome
+) -> CellResult:
+    if cell.measure:
+        result = evaluate_measurement(cell, X, y, previous=before, terms=terms)
+    elif cell.reference is None:
+        result = evaluate_all_features(cell, X, y, previous=before, terms=terms)
     else:
         # The runner has seen to it; it can be missing still if that cell was lost or its file taken away.
-        reference = store.read_table(cell.reference.key)
+        reference = _reference(store, cell.reference.key)
         if reference is None:
-            whole = evaluate_all_features(cell.reference, X, y)
+            whole = evaluate_all_features(cell.reference, X, y, terms=terms)
             store.write(cell.reference.key, whole.table)
             outcome.warnings += whole.warnings
             reference = whole.table
-        result = evaluate_ranking(cell, X, y, reference, previous=before)
-    store.write(cell.key, result.table)
+        result = evaluate_ranking(cell, X, y, reference, previous=before, terms=terms)
     outcome.warnings += result.warnings
     failed = result.table.select(["fold", "status", "error"]).to_pylist()
     outcome.failures = [(row["fold"], row["error"]) for row in failed if row["status"] != "ok"]
+    return result
 
 
-def begin_worker(owner: int) -> None:
-    """Make a new worker process end soon after a runner that was killed.
+def _reference(store: Store, key: str) -> pa.Table | None:
+    """Read the score of all features, once for all rankers that this process is given in a row."""
+    known = _references.get((store.results, key))
+    if known is None:
+        known = store.read_table(key)
+        if known is not None and all_ok(known):
+            _references[store.results, key] = known
+            if len(_references) > _REFERENCES_KEPT:
+                _references.popitem(last=False)
+    return known
 
-    Otherwise it would go on with its cell, for hours perhaps and for no one. Nothing is lost: a cell's file is
-    written whole or not at all.
+
+def is_settled(table: pa.Table, limits: Limits) -> bool:
+    """Whether nothing of a cell is to be run again under these limits.
 
     Parameters
     ----------
-    owner : int
-        Process number of the runner, the parent of this process.
+    table : pyarrow.Table
+        Rows of one cell.
+    limits : Limits
+        Those of now.
+
+    Returns
+    -------
+    bool
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the runner, which ends its workers
-    if os.name != "posix":  # elsewhere a process keeps the number of a parent that is no more
-        return
+    if all_ok(table):
+        return True
+    rows = table.select(_SETTLED_BY).to_pylist()
+    return bool(rows) and all(settled(row, limits) for row in rows)
 
-    def watch():
-        while os.getppid() == owner:
-            time.sleep(_WATCH_EVERY)
-        os._exit(1)
 
-    threading.Thread(target=watch, name="end with the runner", daemon=True).start()
+@lru_cache(maxsize=1)
+def n_cores() -> int:
+    """Return how many cores this process may use."""
+    return joblib.cpu_count()
+
+
+def _same_versions(cell: Cell) -> None:
+    """Refuse to compute under a key that names other packages than this process has: on a cluster it may."""
+    differ = [
+        f"{name} {here or 'missing'} instead of {wanted or 'none'}"
+        for name, wanted in cell.versions.items()
+        if (here := installed(name)) != wanted
+    ]
+    if differ:
+        raise RuntimeError(f"this worker has other packages than the runner: {', '.join(differ)}")
+
+
+def bound_threads(n_threads: int) -> None:
+    """Hold numba's own threads to a number; BLAS and OpenMP are held around each fit.
+
+    Parameters
+    ----------
+    n_threads : int
+        At most so many.
+    """
+    if (numba := sys.modules.get("numba")) is not None:
+        numba.set_num_threads(max(1, min(n_threads, numba.config.NUMBA_NUM_THREADS)))
+    else:
+        os.environ["NUMBA_NUM_THREADS"] = str(n_threads)
+
+
+def _fitter(orders: Orders) -> Fitter:
+    global _keeper
+    if not orders.limits and not orders.apart:
+        return Here(str(Path(orders.desk) / EMBEDDINGS))
+    if _keeper is None or _keeper.limits != orders.limits:
+        close_fitter()
+        _keeper = Keeper(orders.limits, orders.n_threads)
+    return _keeper
+
+
+@atexit.register
+def close_fitter() -> None:
+    """End the process that fits for this one, if there is one."""
+    if _keeper is not None:
+        _keeper.close()
+
+
+class _Gone:
+    """Where a worker would fit, had it not died of it."""
+
+    limits = Limits()
+    process = 0
+
+    def __init__(self, error: str):
+        self._error = error
+
+    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
+        raise FitEnded(self._error)

@@ -13,10 +13,22 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from reliefe.nearest import NearestRows
+from reliefe.sparsification import checked, own_csr, sparsification_epsilon, sparsify, sparsify_in_place, unit
+
+__all__ = [
+    "embed",
+    "embed_targets",
+    "label_set_codes",
+    "latent_dimension",
+    "representatives",
+    "sparsification_epsilon",
+    "sparsify",
+    "two_nn_line",
+]
 
 logger = logging.getLogger("reliefe")
 
@@ -61,65 +73,6 @@ def representatives(codes, n_representatives, random_state=None):
     return grouped[order[:n_representatives]].astype(np.int64)
 
 
-def sparsify(X, random_state=None):
-    """Set small entries to zero or to the threshold at random, keeping the expectation (PrMS, Algorithm 1).
-
-    With N = rows + columns and ε the largest row or column sum of absolute values divided by N (the norm of the
-    symmetric matrix with X and its transpose off the diagonal), entries above ε / √N in absolute value are
-    kept; any other entry x becomes sgn(x) · ε / √N with probability √N |x| / ε, else 0.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (m, p)
-        Finite values. Not modified.
-    random_state : int, RandomState instance or None
-        Source of the random decisions; one number is drawn for each entry that may change, row by row.
-
-    Returns
-    -------
-    csr_matrix of shape (m, p), float64
-        Without stored zeros. Its expectation is X.
-    """
-    B = sparse.csr_matrix(_checked(X), copy=True)
-    B.sum_duplicates()
-    B.eliminate_zeros()
-    power = _unit(B.data)
-    np.ldexp(B.data, -power, out=B.data)  # sums of the largest numbers would overflow
-    B = _sparsify_in_place(B, check_random_state(random_state))
-    np.ldexp(B.data, power, out=B.data)
-    return B
-
-
-def _checked(X):
-    """Check what a user hands to a function of this module."""
-    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-
-
-def _unit(values):
-    """Power of two of the largest absolute value; 0 where all are 0."""
-    largest = max(-values.min(initial=0.0), values.max(initial=0.0))
-    return int(np.frexp(largest)[1]) if largest > 0.0 else 0
-
-
-def _sparsify_in_place(B, rng):
-    """As :func:`sparsify`, for a float64 array in C order or a canonical CSR matrix that may be overwritten."""
-    from reliefe.kernels.sparsify import absolute_sums, count_small, decide
-
-    m, p = B.shape
-    if sparse.issparse(B):
-        values, size = B.data, np.abs(B.data)
-        row_sums = np.bincount(np.repeat(np.arange(m), np.diff(B.indptr)), weights=size, minlength=m)
-        column_sums = np.bincount(B.indices, weights=size, minlength=p)
-    else:
-        values = B.reshape(-1)
-        row_sums, column_sums = absolute_sums(B)
-    threshold = max(row_sums.max(), column_sums.max()) / (m + p) / np.sqrt(m + p)
-    decide(values, threshold, rng.random_sample(count_small(values, threshold)))
-    if sparse.issparse(B):
-        B.eliminate_zeros()
-    return B
-
-
 def _share_of_nonzeros(X):
     return (X.nnz if sparse.issparse(X) else np.count_nonzero(X)) / (X.shape[0] * X.shape[1])
 
@@ -160,20 +113,40 @@ def latent_dimension(X):
     Facco, d'Errico, Rodriguez, Laio (2017). Estimating the intrinsic dimension of datasets by a minimal
     neighborhood information. Scientific Reports 7, 12140.
     """
-    X = _checked(X)
-    if sparse.issparse(X):
-        X = sparse.csr_matrix(X, copy=True)
-        X.sum_duplicates()
-        X.eliminate_zeros()
-    else:
-        X = np.array(X, dtype=np.float64, order="C") + 0.0
+    return _dimension(_rescaled(X))
+
+
+def two_nn_line(X):
+    """Return the points that :func:`latent_dimension` fits its line to, and the slope of that line.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, p)
+        Finite values.
+
+    Returns
+    -------
+    log_ratio : float64 ndarray of shape (m,)
+        log μ of each distinct row, ascending; empty with fewer than 3 distinct rows.
+    minus_log_rest : float64 ndarray of shape (m,)
+        −log(1 − EMP(μ)).
+    slope : float or None
+        Not rounded, not held between bounds; None where it is undefined.
+    """
+    X = _rescaled(X)
+    rows = _distinct_rows(X)
+    if rows.shape[0] < 3:
+        return np.empty(0), np.empty(0), None
+    return _two_nn_fit(NearestRows(rows).among_themselves(2)[1])
+
+
+def _rescaled(X):
+    """Copy X to float64 (C order or canonical CSR) with values of which no square is too large or too small."""
+    X = checked(X)
+    X = own_csr(X) if sparse.issparse(X) else np.array(X, dtype=np.float64, order="C") + 0.0
     values = X.data if sparse.issparse(X) else X
-    largest = max(-values.min(initial=0.0), values.max(initial=0.0))
-    if (
-        largest > 0.0
-    ):  # a common power of two changes nothing, and no square is too large or too small any more
-        np.ldexp(values, -np.frexp(largest)[1], out=values)
-    return _dimension(X)
+    np.ldexp(values, -unit(values), out=values)  # a common power of two changes nothing
+    return X
 
 
 def _dimension(X, distances=None):
@@ -195,20 +168,23 @@ def _dimension(X, distances=None):
     return int(np.clip(np.rint(min(slope, 2.0**31)), 2, highest))
 
 
-def _two_nn_slope(nearest):
-    """Slope of the TwoNN line for the two nearest distances of each row, or None where it is undefined."""
+def _two_nn_fit(nearest):
+    """As :func:`two_nn_line`, for the two nearest distances of each row."""
     nearest = nearest[nearest[:, 0] > 0.0]  # distinct rows can still meet when squares underflow
-    if nearest.shape[0] == 0:
-        return None
     log_ratio = np.sort(np.log(nearest[:, 1]) - np.log(nearest[:, 0]))
     # Equal ratios come out equal up to rounding only; without this, noise would decide which is "strictly below".
     log_ratio[log_ratio <= _EQUAL_LOG_RATIOS] = 0.0
     opens_group = np.diff(log_ratio, prepend=-np.inf) > _EQUAL_LOG_RATIOS
     below = np.flatnonzero(opens_group)[np.cumsum(opens_group) - 1] / log_ratio.shape[0]
+    minus_log_rest = -np.log1p(-below)
     denominator = float(log_ratio @ log_ratio)
-    if not denominator > 0.0:
-        return None
-    return float(log_ratio @ -np.log1p(-below)) / denominator
+    slope = float(log_ratio @ minus_log_rest) / denominator if denominator > 0.0 else None
+    return log_ratio, minus_log_rest, slope
+
+
+def _two_nn_slope(nearest):
+    """Slope of the TwoNN line, or None where it is undefined."""
+    return _two_nn_fit(nearest)[2]
 
 
 @dataclass
@@ -287,7 +263,7 @@ def _as_embedded(Z, sparsify_above, seed):
     """Sparsify rows that are not sparse enough; the result shares its values with Z where nothing is changed."""
     B = Z
     if _share_of_nonzeros(B) > sparsify_above:
-        B = _sparsify_in_place(B.copy(), check_random_state(seed))
+        B = sparsify_in_place(B.copy(), check_random_state(seed))
     # One storage for both kinds of input from here on, so that dense and sparse data embed alike.
     if _share_of_nonzeros(B) > _DENSE_ABOVE:
         return B.toarray() if sparse.issparse(B) else B

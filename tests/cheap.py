@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -48,7 +51,9 @@ def labelled(n_rows=60, n_features=6, n_labels=3, seed=0, shift=1.0, as_csr=Fals
     return RawData(X, T, numbered_names(n_features), label_names=names)
 
 
-def config(results, ranker=None, *, ranker_key="a", dataset=None, dataset_key="blobs", **protocol):
+def config(
+    results, ranker=None, *, ranker_key="a", dataset=None, dataset_key="blobs", launcher=None, **protocol
+):
     """A resolved configuration with a cheap ranker and learner."""
     return {
         "dataset": {
@@ -67,7 +72,7 @@ def config(results, ranker=None, *, ranker_key="a", dataset=None, dataset_key="b
             **protocol,
         },
         "paths": {"results": str(results), "local_data": str(results)},
-        "launcher": {"n_workers": 1},
+        "launcher": {"n_workers": 1, **(launcher or {})},
         "seed": 0,
         "dataset_key": dataset_key,
         "ranker_key": ranker_key,
@@ -116,6 +121,12 @@ def logged(X, y, log=None, seconds=0.0):
     time.sleep(seconds)
     with open(log, "a", encoding="utf-8") as file:
         file.write(f"{X.shape[0]}\n")
+    return between(X, y)
+
+
+def slow(X, y, seconds=0.0, tag=None):
+    """As ``between``, after a while; ``tag`` tells one such ranker from another."""
+    time.sleep(seconds)
     return between(X, y)
 
 
@@ -171,6 +182,73 @@ def deadly(X, y, flag=None):
     return None
 
 
+def leaving(X, y, code=3):
+    """End the process without a word."""
+    os._exit(code)
+
+
+def endless(X, y, pids=None, tag=None):
+    """Stay in compiled code that hears no signal; a child process of the fit sleeps beside it."""
+    if pids is not None:
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        Path(pids).write_text(f"{os.getpid()} {child.pid}")
+    hashlib.pbkdf2_hmac("sha256", b"password", b"salt", 500_000_000)
+
+
+def endless_at_first(X, y, flag=None):
+    """Never end, as long as the flag file is there."""
+    if Path(flag).exists():
+        time.sleep(600)
+    return between(X, y)
+
+
+def hungry(X, y, mib=1000, seconds=30.0):
+    """Take memory, touch it, and hold it for a while."""
+    taken = [np.ones((2**20) // 8) for _ in range(mib)]
+    time.sleep(seconds)
+    return between(X, y) + 0.0 * taken[0][0]
+
+
+def hungry_child(X, y, mib=400):
+    """Let a child process take the memory."""
+    code = f"import time; taken = [bytearray(b'x' * 2**20) for _ in range({mib})]; time.sleep(600)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def refused(X, y):
+    """Ask for more memory than there can be."""
+    return np.ones(2**50)
+
+
+def talkative(X, y):
+    """Print, and read what is not there."""
+    print("a line", flush=True)
+    sys.stdin.read()
+    return between(X, y)
+
+
+def in_parallel(X, y, n_jobs=1):
+    """The number of jobs it was given."""
+    return np.full(X.shape[1], float(n_jobs))
+
+
+def jumping(X, y, days=2.0, tag=None):
+    """Put this process' clock on and back, and stay a while."""
+    real = getattr(time.time, "real", time.time)
+    offset = next(_offsets) * days * 24 * 3600
+
+    def jumped():
+        return real() + offset
+
+    jumped.real = real
+    time.time = jumped
+    time.sleep(0.01)
+    return between(X, y)
+
+
+_offsets = itertools.cycle((1, -1, 400, -400, 0))
+
+
 def threads(X, y):
     """The number of threads of the most threaded library."""
     return np.full(X.shape[1], max(pool["num_threads"] for pool in threadpool_info()), dtype=float)
@@ -216,4 +294,17 @@ class Refusing(GaussianNB):
     def fit(self, X, y):
         if X.shape[1] > self.most:
             raise RuntimeError(f"{X.shape[1]} columns are too many")
+        return super().fit(X, y)
+
+
+class Deadly(GaussianNB):
+    """Takes its process down with fewer columns than so many."""
+
+    def __init__(self, below=0):
+        super().__init__()
+        self.below = below
+
+    def fit(self, X, y):
+        if X.shape[1] < self.below:
+            os.kill(os.getpid(), signal.SIGKILL)
         return super().fit(X, y)

@@ -10,8 +10,8 @@ from scipy import stats
 from experiments.analysis.critical_distance import average_ranks, compare_ranks, critical_distance
 from experiments.errors import BadInputError
 
-#: AUC of four variants of C4.5: J. Demšar, JMLR 7 (2006), table 6. Two of "voting" are printed as 0.975, and have the
-#: ranks 2 and 3 there: the first must have been the larger one before it was rounded.
+#: AUC of four variants of C4.5: J. Demšar, JMLR 7 (2006), table 6. Two of "voting" are printed as 0.975 and have
+#: the ranks 2 and 3: the first must have been the larger one before it was rounded.
 DEMSAR = pd.DataFrame(
     [
         [0.763, 0.768, 0.771, 0.798],
@@ -30,10 +30,22 @@ DEMSAR = pd.DataFrame(
         [0.957, 0.978, 0.946, 0.970],
     ],
     columns=["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"],
-    index=(
-        ["adult", "breast cancer", "breast cancer wisconsin", "cmc", "ionosphere", "iris", "liver disorders"]
-        + ["lung cancer", "lymphography", "mushroom", "primary tumor", "rheum", "voting", "wine"]
-    ),
+    index=[
+        "adult",
+        "breast cancer",
+        "breast cancer wisconsin",
+        "cmc",
+        "ionosphere",
+        "iris",
+        "liver disorders",
+        "lung cancer",
+        "lymphography",
+        "mushroom",
+        "primary tumor",
+        "rheum",
+        "voting",
+        "wine",
+    ],
 )
 
 

@@ -1,5 +1,6 @@
 """Fuzzy Jaccard index: the slow twin, known answers, properties, speed."""
 
+import itertools
 import time
 
 import numpy as np
@@ -15,7 +16,7 @@ def naive_order(scores):
     """Descending; a chain of scores each within 1e-12 of the one before it is in the order of the columns."""
     falling = sorted(range(len(scores)), key=lambda j: (-scores[j], j))
     chains = [[falling[0]]]
-    for before, j in zip(falling, falling[1:], strict=False):
+    for before, j in itertools.pairwise(falling):
         if scores[before] - scores[j] <= 1e-12:
             chains[-1].append(j)
         else:

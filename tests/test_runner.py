@@ -6,7 +6,7 @@ import cheap
 import pytest
 from listening import Listening, text_of
 
-from experiments import evaluate, runner
+from experiments import datasets, evaluate
 from experiments.errors import BadInputError, ConfigError, DatasetError
 from experiments.runner import collect_study, run_study
 from experiments.schema import ROW_SCHEMA
@@ -342,9 +342,9 @@ def test_data_that_are_not_as_stated_are_an_error_before_the_first_cell(tmp_path
 
 def test_each_data_set_is_loaded_once(tmp_path, monkeypatch):
     loads = []
-    load = runner.datasets.load
+    load = datasets.load
     monkeypatch.setattr(
-        runner.datasets,
+        datasets,
         "load",
         lambda *arguments, **settings: (loads.append(arguments[0]["name"]), load(*arguments, **settings))[1],
     )

@@ -5,112 +5,49 @@ import os
 import random
 import re
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import cheap
 import numpy as np
-import psutil
 import pytest
-from listening import Listening, text_of
+from listening import Listening
+from studies import (
+    alive,
+    at_cell,
+    done_cells,
+    family,
+    finish,
+    numbers_of,
+    rows_of,
+    start,
+    undisturbed,
+    wait_for,
+)
 
-from experiments.runner import run_study
-from experiments.store import Store
+from experiments.desk import at_work
+from experiments.runner import collect_study, run_study
 
-PROJECT_ROOT = Path(__file__).resolve().parents[1]
 N_CELLS, N_REPEATS = 12, 4
+N_KILLS = 20
 
 
-def start(results, log, *, n_repeats=N_REPEATS, seconds=0.05, n_workers=2):
-    """Start a study of three rankers in a session of its own: a signal to the group is like a key on a terminal."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(PROJECT_ROOT), str(PROJECT_ROOT / "tests")]),
-        # What a killed runner cannot clean up goes with the test's own folder.
-        "TMPDIR": str(log.parent),
-    }
-    arguments = [str(each) for each in (results, log, n_repeats, seconds, n_workers)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "study_process", *arguments],
-        env=environment,
-        cwd=PROJECT_ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def done_cells(results):
-    """Finished ranking cells: path → (inode, time), which a cell that is run again would change."""
-    store = Store(results)
-    found = {}
-    for path in results.glob("rows/??/*.parquet"):
-        table = store.read_table(path.stem)
-        if table["kind"][0].as_py() == "ranking":
-            found[path] = (path.stat().st_ino, path.stat().st_mtime_ns)
-    assert not store.set_aside
-    return found
-
-
-def undisturbed(tmp_path):
-    configs = [
-        cheap.config(
-            tmp_path / "undisturbed",
-            cheap.function("between"),
-            ranker_key=name,
-            n_repeats=N_REPEATS,
-        )
-        for name in "abc"
-    ]
-    return run_study(configs, n_workers=1, progress=Listening()).frame
-
-
-def wait_for(condition, seconds=20.0):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def numbers_of(frame):
-    """Rows without their keys: where ``logged`` leaves its log is part of the key and changes no number."""
-    return text_of(frame.assign(cell_key=""))
-
-
-def alive(processes):
-    """Those still running; one that waits for a parent to take note of its end is not."""
-    running = []
-    for process in processes:
-        try:
-            if process.status() != psutil.STATUS_ZOMBIE:
-                running.append(process)
-        except psutil.NoSuchProcess:
-            continue
-    return running
-
-
-def rows_of(results):
-    store = Store(results)
-    frames = [store.read(path.stem) for path in done_cells(results)]
-    return [text for frame in frames for text in numbers_of(frame)]
+def logged(log, seconds, **settings):
+    """Settings of a study of rankers that take so long per fold."""
+    return {"ranker": {"log": f"{log}.{{name}}", "seconds": seconds}, **settings}
 
 
 @pytest.mark.parametrize("n_workers", [1, 2])
 def test_killed_at_any_moment_no_finished_cell_is_lost_or_repeated(tmp_path, n_workers):
-    results, log = tmp_path / "results", tmp_path / "log"
+    results = tmp_path / "results"
+    settings = logged(tmp_path / "log", 0.1, launcher={"n_workers": n_workers})
     moments = random.Random(n_workers)
     before = {}
     for _ in range(2):
-        study = start(results, log, n_workers=n_workers, seconds=0.1)
+        study = start(results, **settings)
         n_before = len(before)
-        wait_for(lambda n_before=n_before: len(done_cells(results)) > n_before)
+        assert wait_for(lambda n_before=n_before: len(done_cells(results)) > n_before)
         time.sleep(moments.uniform(0, 0.4))
-        processes = psutil.Process(study.pid).children(recursive=True)
+        processes = family(study)
         study.kill()
         errors = study.communicate()[1]
         assert study.returncode == -signal.SIGKILL
@@ -121,33 +58,56 @@ def test_killed_at_any_moment_no_finished_cell_is_lost_or_repeated(tmp_path, n_w
         assert {path: after.get(path) for path in before} == before
         before = after
     assert 2 <= len(before) < N_CELLS
-    last = start(results, log, n_workers=n_workers, seconds=0.1)
-    output, errors = last.communicate(timeout=60)
-    assert last.returncode == 0, errors
+    counts, _ = finish(start(results, **settings))
     n_missing = N_CELLS - len(before)
-    assert json.loads(output) == {
-        "cells": N_CELLS,
-        "missing": n_missing,
-        "ran": n_missing,
-        "found": 0,
-        "lost": 0,
-    }
+    assert counts == {"cells": N_CELLS, "missing": n_missing, "ran": n_missing, "found": 0, "lost": 0}
     after = done_cells(results)
     assert len(after) == N_CELLS
     assert {path: after[path] for path in before} == before  # not one was written again
-    assert sorted(rows_of(results)) == numbers_of(undisturbed(tmp_path))
-    again = start(results, log, n_workers=n_workers, seconds=0.1)
-    output, errors = again.communicate(timeout=60)
-    assert errors.splitlines() == ["0 of 12 cells missing; running 0"] and json.loads(output)["ran"] == 0
+    assert rows_of(results) == sorted(numbers_of(undisturbed(tmp_path)))
+    counts, errors = finish(start(results, **settings))
+    assert errors.splitlines() == ["0 of 12 cells missing; running 0"] and counts["ran"] == 0
 
 
-def test_workers_end_with_a_runner_that_was_killed(tmp_path):
-    study = start(tmp_path / "results", tmp_path / "log", seconds=60)
-    runner = psutil.Process(study.pid)
-    assert wait_for(lambda: len(runner.children()) >= 3)  # two workers and joblib's tracker
-    assert wait_for(lambda: any((tmp_path / "results").glob("rows/??/*.parquet")))
+def test_twenty_kills_of_runners_and_workers_change_no_row(tmp_path):
+    results = tmp_path / "results"
+    settings = logged(tmp_path / "log", 0.2, names="abcdef", n_repeats=12)
+    moments = random.Random(20)
+    n_killed = {"runner": 0, "worker": 0}
+    before, n_files = {}, 0
+    while sum(n_killed.values()) < N_KILLS:
+        study = start(results, **settings)
+        if moments.random() < 0.8:  # else somewhere in the start
+            assert wait_for(lambda n_files=n_files: len(list(results.glob("rows/??/*.parquet"))) > n_files)
+            if n_killed["worker"] <= n_killed["runner"]:
+                workers = alive(at_cell(study))
+                if workers:
+                    moments.choice(workers).kill()
+                    n_killed["worker"] += 1
+        time.sleep(moments.uniform(0, 2.0))
+        processes = family(study)
+        assert study.poll() is None, "the study was over before it was killed"
+        study.kill()
+        study.communicate()
+        n_killed["runner"] += 1
+        assert wait_for(lambda processes=processes: not alive(processes))
+        after = done_cells(results)
+        assert {path: after.get(path) for path in before} == before
+        before, n_files = after, len(list(results.glob("rows/??/*.parquet")))
+    assert min(n_killed.values()) >= 5 and 0 < len(before) < 6 * 12
+    counts, _ = finish(start(results, **settings))
+    assert counts["ran"] == counts["missing"] == 6 * 12 - len(before)
+    assert rows_of(results) == sorted(numbers_of(undisturbed(tmp_path, names="abcdef", n_repeats=12)))
+
+
+def test_workers_and_their_fits_end_with_a_runner_that_was_killed(tmp_path):
+    launcher = {"n_workers": 2, "time_limit_seconds": 600}
+    study = start(tmp_path / "results", function="endless", ranker={"tag": "{name}"}, launcher=launcher)
+    assert wait_for(lambda: len(at_cell(study)) == 2)
+    # Two workers, joblib's tracker, and a process that fits for each worker.
+    assert wait_for(lambda: len(family(study)) >= 5)
     time.sleep(1.0)
-    children = runner.children(recursive=True)
+    children = family(study)
     study.kill()
     study.communicate()
     wait_for(lambda: not alive(children), 8)
@@ -157,11 +117,26 @@ def test_workers_end_with_a_runner_that_was_killed(tmp_path):
     assert not left
 
 
-def test_ctrl_c_ends_soon_and_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize(
+    ("function", "launcher"),
+    [
+        ("logged", {"n_workers": 2}),
+        ("logged", {"n_workers": 1}),
+        ("endless", {"n_workers": 2}),
+        ("endless", {"n_workers": 2, "time_limit_seconds": 600}),
+        ("endless", {"n_workers": 1, "time_limit_seconds": 600}),
+    ],
+)
+def test_ctrl_c_ends_within_five_seconds_and_says_how_to_go_on(tmp_path, function, launcher):
     results = tmp_path / "results"
-    study = start(results, tmp_path / "log", seconds=0.3)
-    wait_for(lambda: len(done_cells(results)) >= 1)
-    children = psutil.Process(study.pid).children(recursive=True)
+    settings = logged(tmp_path / "log", 0.3) if function == "logged" else {"ranker": {"tag": "{name}"}}
+    study = start(results, function=function, launcher=launcher, **settings)
+    if function == "logged":
+        assert wait_for(lambda: len(done_cells(results)) >= 1)
+    else:
+        assert wait_for(lambda: len(at_cell(study)) == launcher["n_workers"])
+        time.sleep(1.5)  # into the fit
+    children = family(study)
     began = time.monotonic()
     os.killpg(study.pid, signal.SIGINT)
     output, errors = study.communicate(timeout=20)
@@ -171,39 +146,88 @@ def test_ctrl_c_ends_soon_and_says_how_to_go_on(tmp_path):
     finished, left = map(
         int, re.search(r"stopped; (\d+) cells .* (\d+) are left: the same command", errors).groups()
     )
-    assert finished + left == N_CELLS and 1 <= finished <= len(done_cells(results))
+    assert finished + left == N_CELLS
+    assert (1 if function == "logged" else 0) <= finished <= len(done_cells(results))
     assert wait_for(lambda: not alive(children), 5)
+    assert not (results / "running").exists()
 
 
-def test_two_processes_on_one_study_end_with_one_good_file_per_cell(tmp_path):
-    results, log = tmp_path / "results", tmp_path / "log"
-    studies = [start(results, log, n_workers=1, seconds=0.02) for _ in range(2)]
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_two_processes_on_one_study_end_with_one_good_file_per_cell(tmp_path, n_workers):
+    results = tmp_path / "results"
+    settings = logged(tmp_path / "log", 0.02, launcher={"n_workers": n_workers})
+    studies = [start(results, **settings) for _ in range(2)]
     for study in studies:
-        output, errors = study.communicate(timeout=60)
-        assert study.returncode == 0, errors
-        counts = json.loads(output)
+        counts, _ = finish(study)
         assert counts["ran"] + counts["found"] == counts["missing"] and counts["lost"] == 0
     files = [path for path in results.rglob("*") if path.is_file()]
     assert len(done_cells(results)) == N_CELLS and len(files) == N_CELLS + N_REPEATS
-    assert sorted(rows_of(results)) == numbers_of(undisturbed(tmp_path))
+    assert rows_of(results) == sorted(numbers_of(undisturbed(tmp_path)))
+
+
+def test_of_two_runners_on_one_store_one_is_killed_and_the_other_finishes(tmp_path):
+    results = tmp_path / "results"
+    settings = logged(tmp_path / "log", 0.1)
+    one, other = (start(results, **settings) for _ in range(2))
+    assert wait_for(lambda: at_cell(one) and len(done_cells(results)) >= 2)
+    one.kill()
+    one.communicate()
+    counts, _ = finish(other)
+    assert counts["lost"] == 0 and counts["ran"] + counts["found"] == counts["missing"]
+    assert rows_of(results) == sorted(numbers_of(undisturbed(tmp_path)))
 
 
 def test_a_worker_that_is_killed_costs_its_cell_one_more_try_and_no_other(tmp_path, caplog):
     flag, results = tmp_path / "flag", tmp_path / "results"
     flag.touch()
-    configs = [
-        cheap.config(results, cheap.function("deadly"), ranker_key="always"),
-        cheap.config(results, cheap.function("deadly", flag=str(flag)), ranker_key="once"),
-        cheap.config(results, cheap.function("between"), ranker_key="good", n_repeats=4),
-    ]
+    once = cheap.config(results, cheap.function("deadly", flag=str(flag)), ranker_key="once")
+    always = cheap.config(results, cheap.function("deadly"), ranker_key="always")
+    good = cheap.config(results, cheap.function("between"), ranker_key="good", n_repeats=4)
     words = Listening()
-    result = run_study(configs, n_workers=2, progress=words)
-    assert vars(result.counts) == {"cells": 6, "missing": 6, "ran": 5, "found": 0, "lost": 1}
-    assert set(result.frame["ranker"]) == {"once", "good"} and (result.frame["status"] == "ok").all()
-    (failure,) = result.failures
-    assert (failure.ranker, failure.fold) == ("always", None) and "died twice" in failure.error
-    assert result.exit_code == 1 and "blobs × always" in caplog.text and "died twice" in words.text
+    # One after the other: each is at work when the other's worker dies, and would be tried once more for that.
+    result = run_study([once, good], n_workers=2, progress=words)
+    # A cell may be written, and its worker's pool break before it is told.
+    assert (result.counts.ran + result.counts.found, result.counts.lost) == (5, 0)
+    assert (result.frame["status"] == "ok").all() and len(result.frame) == 5 * 3
     assert not np.isnan(result.frame["aurf1_micro"]).any()
+    assert not flag.exists() and result.exit_code == 0 and "blobs × once" in caplog.text
+    result = run_study([always, {**good, "seed": 1}], n_workers=2, progress=words)
+    assert (result.counts.ran + result.counts.found, result.counts.lost) == (5, 0)
+    assert set(result.frame.loc[result.frame["status"] == "ok", "ranker"]) == {"good"}
+    assert {(each.ranker, each.fold) for each in result.failures} == {("always", fold) for fold in range(3)}
+    assert all("ended by signal SIGKILL" in each.error for each in result.failures)
+    assert result.exit_code == 1 and "blobs × always" in caplog.text and "SIGKILL" in words.text
     flag.touch()
-    again = run_study(configs[1:], n_workers=2, progress=words)
+    again = run_study([once, good], n_workers=2, progress=words)
     assert again.counts.missing == 0 and flag.exists()
+
+
+def test_notes_tell_who_is_at_work_and_are_not_believed_when_their_writer_is_gone(tmp_path):
+    results = tmp_path / "results"
+    study = start(results, function="endless", ranker={"tag": "{name}"}, names="a", n_repeats=3)
+    try:
+        config = cheap.config(results, cheap.function("endless", tag="a"), n_repeats=3)
+        # The scores of all features come first, and are no cells of the study's own.
+        assert wait_for(lambda: len(collect_study([config]).running) == 2)
+        running = collect_study([config]).running
+        assert {cell.key for cell in running} == at_work(results) and {cell.ranker for cell in running} == {
+            "a"
+        }
+    finally:
+        processes = family(study)
+        study.kill()
+        study.communicate()
+    assert wait_for(lambda: not alive(processes))
+    assert any(results.glob("running/*/*.json"))  # no one was left to clear them away
+    assert at_work(results) == set() and collect_study([config]).running == []
+    run_study([cheap.config(results)], progress=Listening())
+    assert not (results / "running").exists()
+
+
+def test_another_machine_s_notes_count_as_long_as_they_may_be_true(tmp_path):
+    note = tmp_path / "running" / "x" / "far-1.json"
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"host": "far", "process": 1, "key": "k", "label": "l"}))
+    assert at_work(tmp_path) == {"k"}
+    os.utime(note, (time.time() - 30 * 24 * 3600,) * 2)
+    assert at_work(tmp_path) == set()

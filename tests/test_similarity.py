@@ -1,5 +1,7 @@
 """Similarity of rankers from rows: known pairs, means over data sets, and the order of a heat map."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,7 +112,7 @@ def test_clusters_are_blocks():
     order = cluster_order(pd.DataFrame(values, index=names, columns=names))
     found = [group[names.index(name)] for name in order]
     assert sorted(order) == names
-    assert sum(a != b for a, b in zip(found, found[1:], strict=False)) == 2
+    assert sum(a != b for a, b in itertools.pairwise(found)) == 2
 
 
 def test_few_rankers_and_missing_values_have_an_order_too():

@@ -12,6 +12,7 @@ from iterstrat.ml_stratifiers import RepeatedMultilabelStratifiedKFold
 from scipy import sparse
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 
+from experiments import splits
 from experiments.splits import SplitError, check_classes, folds
 
 Y = np.repeat([0, 1, 2], [40, 25, 12])
@@ -48,6 +49,49 @@ def test_folds_do_not_depend_on_global_state():
     np.random.seed(2)  # noqa: NPY002
     second = folds(Y, n_splits=5, repeat=1, seed=3)
     assert all(np.array_equal(a[1], b[1]) for a, b in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("as_labels", [False, True])
+def test_remembered_folds_are_the_same_in_any_order_and_made_once(monkeypatch, as_labels):
+    y = Y
+    if as_labels:
+        y = sparse.csr_matrix(np.random.default_rng(0).random((40, 3)) < 0.4, dtype=np.int8)
+    fresh = []
+    for repeat in range(4):
+        splits._memory.clear()
+        fresh.append(folds(y, n_splits=5, repeat=repeat, seed=7))
+    splits._memory.clear()
+    made = []
+    repeats = splits._repeats
+    monkeypatch.setattr(
+        splits, "_repeats", lambda *arguments: (made.append(1) or each for each in repeats(*arguments))
+    )
+    for repeat in (2, 0, 3, 2, 1):
+        again = folds(y.copy(), n_splits=5, repeat=repeat, seed=7)
+        for one, other in zip(again, fresh[repeat], strict=True):
+            assert np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1])
+    assert len(made) == 4
+    other = folds(y, n_splits=5, repeat=0, seed=8)
+    assert not np.array_equal(other[0][1], fresh[0][0][1])
+    assert len(folds(y, n_splits=4, repeat=0, seed=7)) == 4
+    for seed in range(20):
+        folds(y, n_splits=5, repeat=0, seed=seed)
+    assert len(splits._memory) == splits._SETS_KEPT
+
+
+def test_other_labels_of_the_same_size_have_other_folds():
+    y = np.tile([0, 1], 30)
+    sorted_y = np.sort(y)
+    one, other = (folds(each, n_splits=3, repeat=0, seed=0) for each in (y, sorted_y))
+    assert not np.array_equal(one[0][1], other[0][1])
+    for target, made in ((y, one), (sorted_y, other)):
+        assert all(np.bincount(target[test]).tolist() == [10, 10] for _, test in made)
+
+
+def test_folds_that_cannot_be_made_are_an_error_each_time_they_are_asked_for():
+    for _ in range(2):
+        with pytest.raises(SplitError):
+            folds(np.repeat([0, 1], 3), n_splits=10, repeat=0, seed=0)
 
 
 def test_a_rare_class_gives_folds_and_one_warning_that_names_it(caplog, recwarn):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stored import KEY, OTHER, rows, same, visible
 
+from experiments.keys import keys_of_repeats
 from experiments.rows import to_frame, to_table
 from experiments.store import Store, cell_key
 
@@ -45,6 +46,22 @@ def test_a_key_is_the_same_in_every_version_of_this_program():
     assert cell_key({"b": 1.0, "a": [True, None, "ž"]}) == (
         "8fd034f766316b310fa3bff07b1ac26003a060e8f7aea307fda77ae1a948e8a3"
     )
+
+
+def test_keys_of_repeats_are_the_keys_of_cells_with_that_repeat():
+    for content in (
+        {"a": 1, "z": [True, {"repeat": 3, "x": None}], "ž": "ž"},
+        {"a": 1},
+        {"s": 0.5},
+        {"repeat_": 1, "repea": 2, "repeatz": '"repeat":0'},
+        {},
+    ):
+        repeats = (0, 7, 12)
+        assert keys_of_repeats(content, repeats) == [
+            cell_key({**content, "repeat": repeat}) for repeat in repeats
+        ]
+    with pytest.raises(TypeError, match=r"key\.x"):
+        keys_of_repeats({"x": object()}, [0])
 
 
 def test_whole_numbers_and_fractions_are_told_apart():
@@ -203,7 +220,7 @@ def test_the_good_file_of_another_cell_is_foreign_here(store):
 
 
 def test_rows_of_another_version_are_foreign(store, monkeypatch):
-    monkeypatch.setattr("experiments.store.ROWS_VERSION", 999)
+    monkeypatch.setattr("experiments.sealed.ROWS_VERSION", 999)
     store.write(KEY, rows())
     assert store.has(KEY)
     monkeypatch.undo()

@@ -127,3 +127,55 @@ def test_writers_killed_at_any_moment_leave_whole_files(store):
         assert table is not None and all_ok(table) and table.schema.equals(ROW_SCHEMA)
     assert not store.set_aside
     assert int(output) > 0  # some kills came in the middle of a file, or this showed nothing
+
+
+def test_cells_are_never_out_of_sight_while_others_pack_merge_and_are_killed(store):
+    """Writers that pack now and then are killed at random moments; a reader sees every cell that was once done."""
+    output = run(
+        """
+        from experiments import pack_folder, packs
+        packs.GROUP_BYTES, packs.PACK_BYTES, pack_folder.PACK_BYTES = 20_000, 60_000, 60_000
+        pack_folder._SMALL_PACKS = 2
+        keys = [cell_key({"n": n}) for n in range(400)]
+        writers, begun, killed = {}, 0, 0
+        seen, store = set(), Store(results)
+        end = time.monotonic() + 15
+        while time.monotonic() < end:
+            while len(writers) < 2:
+                pid = os.fork()
+                if not pid:
+                    random.seed(begun)
+                    store = Store(results)
+                    while True:
+                        for key in random.sample(keys, 12):
+                            if not store.has(key):
+                                store.write(key, rows(key, value=int(key[:6], 16)))
+                        store.compact(at_least=5)
+                writers[pid] = time.monotonic() + random.uniform(0.05, 1.5)
+                begun += 1
+            now = set(store.states(keys))
+            assert not seen - now, len(seen - now)
+            seen |= now
+            some = random.sample(sorted(seen), min(len(seen), 20))
+            table = store.read_tables(some)
+            assert table["cell_key"].to_pylist() == [key for key in some for _ in range(3)]
+            assert all(store.has(key) for key in some)
+            for pid, moment in list(writers.items()):
+                if time.monotonic() > moment:
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+                    del writers[pid]
+                    killed += 1
+        for pid in writers:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        assert not store.set_aside, store.set_aside
+        table = Store(results).read_tables(sorted(seen), ["cell_key", "weights"])
+        assert all(row["weights"][0] == int(row["cell_key"][:6], 16) for row in table.to_pylist())
+        assert table.num_rows == 3 * len(seen)
+        print(killed, len(seen), len(list(Path(results).glob("rows/packs/*.parquet"))))
+        """,
+        store.results,
+    )
+    n_killed, n_seen, n_packs = map(int, output.split())
+    assert n_killed >= 10 and n_seen > 100 and n_packs >= 1

@@ -14,9 +14,10 @@ from experiments.analysis.coverage import expected_of, failures
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.tables import complete, incomplete, publishable, summary
 from experiments.files import file_stem, write_whole
+from experiments.report import measurements, status
 from experiments.report.console import Console, count
 
-__all__ = ["show"]
+__all__ = ["show", "status"]
 
 
 def show(
@@ -24,12 +25,15 @@ def show(
     configs: Sequence[Mapping[str, Any]],
     paths: Mapping[str, Any],
     out: TextIO | None = None,
+    *,
+    absent: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Show a study: print tables, then write CSV files and figures.
 
     Files are written for a data set and protocol of which at least one ranker is complete:
     ``tables/<data set>_<protocol>.csv`` and ``figures/<data set>_<protocol>_rf1.png`` and ``.svg``. Rankers of
-    which a fold is missing or failed are listed with the reason and not compared.
+    which a fold is missing or failed are listed with the reason and not compared. What a protocol measures instead
+    of rankings has a line each, and ``tables/<protocol>.csv``.
 
     Parameters
     ----------
@@ -41,6 +45,8 @@ def show(
         ``results``: the folder.
     out : text file, optional
         Where to print; standard output when not given.
+    absent : mapping of str to str, optional
+        Data set that is not here → why; listed, and otherwise left out.
 
     Returns
     -------
@@ -52,15 +58,21 @@ def show(
     BadInputError
         If the results folder cannot be written to. The tables have been printed by then.
     """
-    expected = expected_of(configs)
+    absent = absent or {}
+    configs = [config for config in configs if config["dataset_key"] not in absent]
+    measured = [config for config in configs if config["protocol"].get("measure")]
+    expected = expected_of(config for config in configs if not config["protocol"].get("measure"))
     summed = summary(frame, expected)
     console = Console(sys.stdout if out is None else out)
     groups = list(summed.groupby(["dataset", "protocol"], sort=False))
     for _, part in groups:
         console.study(part, complete(part), incomplete(part))
     console.failures(failures(frame, expected), expected)
+    console.absent(absent)
     written: list[Path] = []
     try:
+        if measured:
+            written += measurements.show(frame, measured, Path(paths["results"]), console)
         for (dataset, protocol), part in groups:
             if part["complete"].any():
                 written += _write(frame, expected, part, Path(paths["results"]), dataset, protocol)

@@ -7,6 +7,7 @@ import math
 import os
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 _WIDEST = 100
+#: Columns of a matrix take at least this much.
+_MATRIX_COLUMN = 12
 #: For consoles that cannot show the real ones.
 _PLAIN = str.maketrans({"±": "+-", "×": "x", "–": "-", "·": "-", "…": "...", "→": "->"})
 
@@ -141,6 +144,87 @@ class Console:
         for line in named.itertuples():
             times = f"{count(line.folds, 'fold')}, first {line.first}"
             self._item(f"{line.dataset} × {line.display_name} ({line.protocol}), {times}: {line.error}")
+
+    def matrix(
+        self,
+        title: str,
+        corner: str,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        cells: Mapping[tuple[str, str], str],
+    ) -> None:
+        """Print a table of rows × columns, below each other in parts when it is too wide.
+
+        Parameters
+        ----------
+        title : str
+            What the cells are.
+        corner : str
+            What the rows are.
+        rows, columns : sequence of str
+            Their names.
+        cells : mapping
+            (row, column) → text; left out where there is none.
+        """
+        self._print(self._text(f"\n{title}", style="bold"))
+        widest = max((len(name) for name in rows), default=0)
+        room = self._width - min(max(widest, len(corner)), 34) - 4
+        n_columns = max(1, room // _MATRIX_COLUMN)
+        for start in range(0, len(columns), n_columns):
+            part = columns[start : start + n_columns]
+            table = Table(box=box.ASCII2 if self._ascii else box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+            table.add_column(self._plain(corner), overflow="fold", max_width=34)
+            for name in part:
+                table.add_column(self._text(name), overflow="fold", justify="right", vertical="top")
+            for row in rows:
+                table.add_row(self._text(row), *(self._text(cells.get((row, name), "")) for name in part))
+            self._print(table)
+
+    def paragraph(self, text: str) -> None:
+        """Print some text.
+
+        Parameters
+        ----------
+        text : str
+            Of one or more lines.
+        """
+        self._print(self._text(text))
+
+    def absent(self, absent: Mapping[str, str]) -> None:
+        """List data sets that are not here.
+
+        Parameters
+        ----------
+        absent : mapping of str to str
+            Data set → why.
+        """
+        if not absent:
+            return
+        self._print(self._text(f"\nnot here, so left out: {count(len(absent), 'data set')}", style="yellow"))
+        for name, reason in absent.items():
+            self._item(f"{name}: {reason.strip().splitlines()[0]}")
+
+    def measurements(self, protocol: str, summed: pd.DataFrame, missing: Sequence[str]) -> None:
+        """Print what was measured under one protocol, a line each, and what was not.
+
+        Parameters
+        ----------
+        protocol : str
+            Its name.
+        summed : DataFrame
+            From :func:`experiments.analysis.measurements.summary`.
+        missing : sequence of str
+            What has no result, and why.
+        """
+        self._print(self._text(f"\n{protocol}", style="bold"))
+        repeated = len(summed) and summed["repeat"].max() > 0
+        for line in summed.itertuples():
+            times = f", repeat {line.repeat}" if repeated else ""
+            self._item(f"{line.dataset} × {line.ranker}{times}: {line.result}")
+        if missing:
+            self._print(Padding(self._text("missing or failed:", style="yellow"), (0, 0, 0, 1)))
+            for line in missing:
+                self._item(line)
 
     def written(self, files: list[Path]) -> None:
         """Say where files are, one a line and never broken, so that they can be copied.

@@ -1,0 +1,160 @@
+"""A study's YAML file (``conf/study/*.yaml``): which data sets and rankers, under which protocol.
+
+It holds overrides, as one would type them: ``dataset: [wine, digits]``, ``ranker.n_neighbors: 5``. A list means
+every one of its values. ``parts`` lists studies that are run together as one; keys beside it hold for all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.config_rankers import DISTANCE, RankerNames, read_yaml
+from experiments.errors import ConfigError, wrong_name
+from experiments.overrides import Override
+
+#: Keys of which a typed value picks the parts that list it.
+_CHOSEN = ("dataset", "ranker")
+
+#: Key → its values.
+Part = dict[str, list[Override]]
+
+_WORD = re.compile(r"[A-Za-z_][\w./-]*")
+_NO_TEXT = ("null", "true", "false", "nan", "inf")
+
+
+def study_parts(
+    file: Path,
+    typed: Sequence[Sequence[Override]],
+    rankers: RankerNames,
+    choices: Mapping[str, Mapping[str, Path]],
+) -> list[list[list[Override]]]:
+    """Read a study and lay typed overrides over it.
+
+    A typed ``dataset`` or ``ranker`` goes to the parts that list it; one that no part lists takes the place of
+    those of every part. A typed ``protocol`` or ``launcher`` takes the place of the study's, with all that the
+    study changes in it. Any other key replaces the study's value.
+
+    Parameters
+    ----------
+    file : Path
+        The study's YAML file.
+    typed : sequence of sequence of Override
+        What was typed, without ``study``.
+    rankers : RankerNames
+        The names of rankers.
+    choices : mapping of str to mapping
+        The groups, and the files in each.
+
+    Returns
+    -------
+    list of list of list of Override
+        Per part, each key with its values.
+
+    Raises
+    ------
+    ConfigError
+        If the file is no study.
+    """
+    parts = [_composed(part, rankers, file) for part in _read(file)]
+    for part in parts:
+        _check_names(part, rankers, choices, file)
+    given = {values[0].key: list(values) for values in typed}
+    if DISTANCE in given and "ranker" in given:
+        given = {values[0].key: values for values in rankers.combined(list(given.values()))}
+    merged = []
+    for part in parts:
+        if (laid := _laid_over(part, given, parts, rankers)) is not None:
+            merged.append(list(laid.values()))
+    if not merged:
+        wanted = " ".join(
+            f"{key}={','.join(each.text for each in given[key])}" for key in _CHOSEN if key in given
+        )
+        raise ConfigError(f"no part of the study {file.stem} has {wanted} together")
+    return merged
+
+
+def _read(file: Path) -> list[Part]:
+    content = read_yaml(file)
+    parts = content.pop("parts", None)
+    if parts is None:
+        parts = [{}]
+    if not isinstance(parts, list) or not parts or not all(isinstance(each, dict) for each in parts):
+        raise ConfigError(f"{file}: parts must be a list of blocks with keys")
+    return [{key: _values(key, value, file) for key, value in {**content, **part}.items()} for part in parts]
+
+
+def _values(key: Any, value: Any, file: Path) -> list[Override]:
+    if not isinstance(key, str) or key.partition(".")[0] in ("study", "parts"):
+        raise ConfigError(
+            f"{file}: {key!r} is no key of a study (as typed: dataset, ranker, protocol.n_splits, …)"
+        )
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise ConfigError(f"{file}: {key} has no value")
+    if len(values) > 1 and key.partition(".")[0] in ("paths", "launcher"):
+        raise ConfigError(f"{file}: {key} is one for the whole study")
+    return [Override(key, _text(each), each) for each in values]
+
+
+def _text(value: Any) -> str:
+    """Write a value in Hydra's syntax."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, list):
+        return f"[{','.join(map(_text, value))}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key}:{_text(each)}' for key, each in value.items())}}}"
+    if isinstance(value, str) and not (_WORD.fullmatch(value) and value.lower() not in _NO_TEXT):
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
+    return str(value)
+
+
+def _composed(part: Part, rankers: RankerNames, file: Path) -> Part:
+    try:
+        return {values[0].key: values for values in rankers.combined(list(part.values()))}
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error}") from error
+
+
+def _check_names(
+    part: Part, rankers: RankerNames, choices: Mapping[str, Mapping[str, Path]], file: Path
+) -> None:
+    try:
+        for group, listed in choices.items():
+            for each in part.get(group, []):
+                if group == "ranker" and isinstance(each.value, str):
+                    rankers.split(each.value)
+                elif each.value not in listed:
+                    raise wrong_name(group, str(each.value), listed)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error}") from error
+
+
+def _laid_over(part: Part, given: Part, parts: Sequence[Part], rankers: RankerNames) -> Part | None:
+    """Lay what was typed over one part; None when none of the data sets or rankers that were typed is its own."""
+    laid = dict(part)
+    for key, values in given.items():
+        if key in _CHOSEN:
+            listed = [{each.value for each in other.get(key, [])} for other in parts]
+            mine = {each.value for each in part.get(key, [])}
+            kept = [
+                each
+                for each in values
+                if each.value in mine or not any(each.value in other for other in listed)
+            ]
+            if not kept:
+                return None
+            laid[key] = kept
+        elif key == DISTANCE:
+            laid["ranker"] = rankers.bases(part["ranker"]) if "ranker" in part else []
+            combined = rankers.combined([each for each in (laid["ranker"], values) if each])
+            laid["ranker"] = combined[0]
+        else:
+            if key in ("protocol", "launcher", "paths"):
+                laid = {name: each for name, each in laid.items() if not name.startswith(f"{key}.")}
+            laid[key] = values
+    return laid

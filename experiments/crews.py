@@ -1,0 +1,166 @@
+"""Who runs cells: processes of this machine, or the workers of a dask cluster. ``conf/launcher/`` says which.
+
+All of them are used through joblib. Nothing is scheduled here.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import joblib
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import BrokenProcessPool
+
+from experiments.cells import Cell
+from experiments.errors import ConfigError, wrong_name
+from experiments.processes import begin_worker
+from experiments.work import Orders, Outcome, work_batch
+
+BACKENDS = ("loky", "dask", "slurm")
+
+#: Cells of one data set, where the data are, and what workers are told.
+Task = tuple[Sequence[Cell], str, Orders]
+
+
+class Crew(Protocol):
+    """Workers, started once and used for all cells of a study.
+
+    Attributes
+    ----------
+    n_workers : int
+        How many cells run at once.
+    n_workers_here : int
+        How many of them share a machine.
+    n_threads : int
+        Threads a ranker may use.
+    is_local : bool
+        Whether they are processes of this machine that joblib starts; one such worker is this process.
+    deaths : tuple of exception classes
+        What :meth:`run` raises when a worker has died and its cell is not to be given to another one.
+    """
+
+    n_workers: int
+    n_workers_here: int
+    n_threads: int
+    is_local: bool
+    deaths: tuple[type[BaseException], ...]
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+        """Run batches of cells, in about this order, and give their outcomes as batches end."""
+
+    def abandon(self) -> None:
+        """Stop at once, leaving cells unfinished: the user has had enough."""
+
+    def close(self) -> None:
+        """End the workers that this crew has started."""
+
+
+def crew_for(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None]) -> Crew:
+    """Return the crew that the configuration asks for.
+
+    Parameters
+    ----------
+    launcher : mapping
+        A block of ``conf/launcher``.
+    n_cells : int
+        How many cells there are; no process is started without work.
+    tell : callable
+        Shows a line to the person who waits.
+
+    Returns
+    -------
+    Crew
+
+    Raises
+    ------
+    ConfigError
+        If a setting is wrong, or a package is missing.
+    LauncherError
+        If no workers can be had.
+    """
+    backend = launcher.get("backend") or "loky"
+    if backend not in BACKENDS:
+        raise wrong_name("launcher.backend", backend, BACKENDS)
+    if backend == "loky":
+        return LocalCrew(launcher, n_cells)
+    try:
+        from experiments import clusters
+    except ImportError as error:
+        raise ConfigError(
+            f"launcher={backend} needs {error.name or error}: pip install -e .[study,cluster]"
+        ) from error
+    return clusters.crew_for(launcher, n_cells, tell)
+
+
+class LocalCrew:
+    """Processes of this machine, started by joblib (loky) when there is work and more than one of them.
+
+    Parameters
+    ----------
+    launcher : mapping
+        ``n_workers`` and ``n_threads``; left open, they share the cores between them.
+    n_cells : int
+        How many cells there are.
+    """
+
+    is_local = True
+    deaths = (BrokenProcessPool,)
+
+    def __init__(self, launcher: Mapping[str, Any], n_cells: int):
+        n_cores, n_threads = joblib.cpu_count(), launcher.get("n_threads")
+        n_workers = launcher.get("n_workers") or max(1, n_cores // (n_threads or 1))
+        # No process without work, but never down to one, which would mean this one.
+        self.n_workers = self.n_workers_here = min(n_workers, max(2, n_cells))
+        self.n_threads = n_threads or max(1, n_cores // self.n_workers)
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+        """Run batches of cells and give their outcomes as batches end."""
+        with parallel_config(
+            backend="loky",
+            inner_max_num_threads=self.n_threads,
+            initializer=begin_worker,
+            initargs=(os.getpid(),),
+        ):
+            pool = Parallel(
+                # A cell by itself must not run in this process.
+                n_jobs=max(2, self.n_workers),
+                batch_size=1,  # they are batches already
+                return_as="generator_unordered",
+            )
+            with _ctrl_c_kept_from_children():
+                outcomes = pool(delayed(work_batch)(*task) for task in tasks)  # this starts the workers
+            yield from outcomes
+
+    def abandon(self) -> None:
+        """Kill the worker processes."""
+        if self.n_workers > 1:
+            from joblib.externals.loky import get_reusable_executor
+
+            get_reusable_executor().shutdown(wait=False, kill_workers=True)
+
+    def close(self) -> None:
+        """Leave the workers to joblib, which ends them when they have been idle for a while."""
+
+
+@contextmanager
+def _ctrl_c_kept_from_children() -> Iterator[None]:
+    """Let processes started in the block ignore Ctrl-C from their first moment.
+
+    The terminal sends it to all of them, and each would print a traceback while it is still importing. A Ctrl-C
+    that comes within the block reaches this process when the block ends.
+    """
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -1,0 +1,174 @@
+"""Logistic regressions on a growing number of columns, each helped by the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy import linalg, sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+
+#: With more columns than rows, the problem is turned into one with as many unknowns as rows, if there are no more
+#: rows than this: turning takes the cube of their number.
+_ROWS_AT_MOST = 1500
+#: Newton's method, which takes the cube of the number of coefficients, is used up to so many; L-BFGS above.
+_NEWTON_AT_MOST = 1000
+#: Eigenvalues below this share of the largest are rounding.
+_RANK_TOLERANCE = 1e-13
+
+
+class NestedLogisticRegression(ClassifierMixin, BaseEstimator):
+    """L2-penalised logistic regression, for many sets of columns of which each contains the one before.
+
+    The optimum is that of scikit-learn's ``LogisticRegression`` with the same ``C``, which does the work. It is
+    reached with less of it:
+
+    * Each fit starts from the coefficients of the one before; those of new columns start at 0.
+    * With more columns than rows, the optimum lies in the span of the rows. There, p unknowns per class become n,
+      and since the penalty does not feel rotations, an orthogonal basis of the span turns it into a problem of the
+      same form with n columns. The products of rows with rows that this takes grow with the columns.
+    * Up to 1,000 coefficients Newton's method is used. It needs few iterations, and so ends close to the optimum,
+      where L-BFGS with its usual tolerance stops early enough to change predictions.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse of the strength of the penalty.
+    tol : float, default=1e-6
+        The largest component of the gradient of the mean loss at which to stop.
+    max_iter : int, default=10000
+        Iterations of a fit at most.
+
+    Attributes
+    ----------
+    model_ : sklearn.linear_model.LogisticRegression
+        Fitted on all columns.
+    classes_ : ndarray
+        The classes.
+    """
+
+    def __init__(self, C: float = 1.0, tol: float = 1e-6, max_iter: int = 10000):
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y) -> NestedLogisticRegression:
+        """Fit on all columns.
+
+        Parameters
+        ----------
+        X : ndarray of float64 or csr_matrix, shape (n, p)
+            Scaled columns.
+        y : array of shape (n,)
+            Classes.
+
+        Returns
+        -------
+        self
+        """
+        (self.model_,) = self.path(X, y, [X.shape[1]])
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Predict the class of rows.
+
+        Parameters
+        ----------
+        X : ndarray or csr_matrix, shape (m, p)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return self.model_.predict(X)
+
+    def path(self, X, y, sizes: Sequence[int]) -> Iterator[LogisticRegression]:
+        """Fit on the first columns, ever more of them.
+
+        Parameters
+        ----------
+        X : ndarray of float64 or csr_matrix, shape (n, p)
+            Scaled columns, the best first.
+        y : array of shape (n,)
+            Classes.
+        sizes : sequence of int
+            Numbers of columns, ascending.
+
+        Yields
+        ------
+        sklearn.linear_model.LogisticRegression
+            Fitted on that many columns.
+
+        Warns
+        -----
+        ConvergenceWarning
+            From scikit-learn, when ``max_iter`` was not enough.
+        """
+        rows = _Rows(X) if X.shape[0] <= _ROWS_AT_MOST and max(sizes) > X.shape[0] else None
+        before: LogisticRegression | None = None
+        for size in sizes:
+            before = (
+                self._fit_columns(X[:, :size], y, before)
+                if rows is None or size <= X.shape[0]
+                else self._fit_span(X[:, :size], y, before, rows)
+            )
+            yield before
+
+    def _fit_columns(self, X, y, before: LogisticRegression | None) -> LogisticRegression:
+        start = None
+        if before is not None:
+            missing = X.shape[1] - before.coef_.shape[1]
+            start = np.pad(before.coef_, ((0, 0), (0, missing))), before.intercept_
+        return self._fit_from(X, y, start)
+
+    def _fit_span(self, X, y, before: LogisticRegression | None, rows: _Rows) -> LogisticRegression:
+        basis, lengths = rows.basis(X.shape[1])
+        start = None
+        if before is not None:
+            # The smallest coefficients that give the training rows what they had.
+            n_before = before.coef_.shape[1]
+            products = np.asarray(X[:, :n_before] @ before.coef_.T)
+            start = (basis.T @ products / lengths[:, None]).T, before.intercept_
+        inner = self._fit_from(basis * lengths, y, start)
+        outer = LogisticRegression(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        of_rows = (inner.coef_ / lengths) @ basis.T
+        outer.coef_ = np.asarray((X.T @ of_rows.T).T)
+        outer.intercept_, outer.classes_, outer.n_iter_ = inner.intercept_, inner.classes_, inner.n_iter_
+        outer.n_features_in_ = X.shape[1]
+        return outer
+
+    def _fit_from(self, X, y, start) -> LogisticRegression:
+        n_classes = np.unique(y).size
+        n_coefficients = (X.shape[1] + 1) * (1 if n_classes == 2 else n_classes)
+        model = LogisticRegression(
+            C=self.C,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            solver="newton-cholesky" if n_coefficients <= _NEWTON_AT_MOST else "lbfgs",
+            warm_start=True,
+        )
+        if start is not None:
+            model.coef_, model.intercept_ = np.ascontiguousarray(start[0]), start[1]
+        return model.fit(X, y)
+
+
+class _Rows:
+    """Products of rows with rows over the first columns, ever more of them."""
+
+    def __init__(self, X):
+        self._X = X
+        self._products = np.zeros((X.shape[0], X.shape[0]))
+        self._n_columns = 0
+
+    def basis(self, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return U and s of the thin singular value decomposition U s V' of the first columns."""
+        new = self._X[:, self._n_columns : n_columns]
+        products = new @ new.T
+        self._products += products.toarray() if sparse.issparse(products) else products
+        self._n_columns = n_columns
+        squares, vectors = linalg.eigh(self._products)
+        there = squares > _RANK_TOLERANCE * squares[-1]
+        return vectors[:, there], np.sqrt(squares[there])

@@ -1,0 +1,244 @@
+"""Fits with a limit: they run in a process of their own, which is ended when they take too long or too much memory.
+
+A ranker cannot be stopped from within: compiled code hears nothing, and memory that is gone is gone for the whole
+process. So a worker keeps a second process that does nothing but fit rankers, and watches it.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import psutil
+
+from experiments.fits import FitEnded, Fitted, Here, Limits, described
+from experiments.processes import THREAD_VARIABLES, begin_worker, end_tree
+from experiments.rankers import build
+
+#: How often memory is looked at, seconds; a process can take about a gigabyte a second.
+_LOOK_EVERY = 0.05
+#: How often the processes that a fit has started are looked for, seconds; that reads the whole process table.
+_COUNT_EVERY = 0.5
+
+
+def settled(row: Mapping[str, Any], limits: Limits) -> bool:
+    """Whether a row is the last word under these limits.
+
+    Parameters
+    ----------
+    row : mapping
+        ``status``, ``time_limit_seconds`` and ``memory_limit_mib`` of a row.
+    limits : Limits
+        Those of now.
+
+    Returns
+    -------
+    bool
+        True for "ok", and for a fit that was stopped by a limit at least as high as the one of now. A higher
+        limit, or none, is a reason to try again.
+    """
+    if row["status"] == "ok":
+        return True
+    stopped_by, now = {
+        "timeout": (row["time_limit_seconds"], limits.seconds),
+        "out_of_memory": (row["memory_limit_mib"], limits.memory_mib),
+    }.get(row["status"], (None, None))
+    return stopped_by is not None and now is not None and stopped_by >= now
+
+
+class Keeper:
+    """Fits in a second process, and ends it with all it has started when a fit goes past its limits.
+
+    Parameters
+    ----------
+    limits : Limits
+        For every fit. Without any, a ranker that takes its process down still costs no more than its fold.
+    n_threads : int, default=1
+        What numerical libraries in that process may start with.
+    """
+
+    def __init__(self, limits: Limits, n_threads: int = 1):
+        self.limits = limits
+        self._n_threads = n_threads
+        self._process: subprocess.Popen | None = None
+        self._answers: queue.Queue = queue.Queue()
+
+    @property
+    def process(self) -> int:
+        """Number of the process that fits; another one after a fit that had to be ended."""
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        return self._process.pid
+
+    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
+        """Do as :meth:`Here.fit`, within the limits.
+
+        Parameters
+        ----------
+        ranking, X, y, seed, warming
+            As for :meth:`Here.fit`. Nothing is remembered in any case: limits are for whole fits.
+
+        Returns
+        -------
+        Fitted
+
+        Raises
+        ------
+        FitEnded
+            When the ranker raised, was ended by a limit, or its process died.
+        """
+        pid = self.process
+        try:
+            pickle.dump((dict(ranking), X, y, seed), self._process.stdin, protocol=5)
+            self._process.stdin.flush()
+        except OSError:  # it died meanwhile: the answer will say so
+            pass
+        try:
+            kind, *content = self._answer(pid)
+        except BaseException:  # a limit, or Ctrl-C
+            self.close()
+            raise
+        if kind == "fitted":
+            return content[0]
+        if kind == "raised":
+            raise FitEnded(**content[0])
+        self.close()
+        raise FitEnded(f"ProcessDied: the process of the ranker {content[0]}")
+
+    def close(self) -> None:
+        """End the process, and all that it has started."""
+        if self._process is not None:
+            end_tree(self._process.pid, its_group=True)
+            self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout):
+                with suppress(OSError):  # a pipe with something left in it
+                    stream.close()
+            self._process = None
+
+    def _start(self) -> None:
+        self.close()
+        environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(self._n_threads))
+        # Rankers of the user's own may lie anywhere on this process' path.
+        environment["PYTHONPATH"] = os.pathsep.join(each for each in sys.path if each)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", "from experiments.limits import serve; serve()", str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,  # a group of its own: ended as one, and deaf to the terminal's Ctrl-C
+        )
+        self._answers = queue.Queue()
+        threading.Thread(
+            target=_listen, args=(self._process, self._answers), name="answers of fits", daemon=True
+        ).start()
+
+    def _answer(self, pid: int) -> tuple:
+        """Wait for the end of a fit; the clock starts when the ranker does."""
+        kind, *content = self._answers.get()
+        if kind != "begun":
+            return kind, *content
+        limits, begun = self.limits, time.monotonic()
+        memory = None if limits.memory_mib is None else _TreeMemory(pid)
+        while True:
+            left = None if limits.seconds is None else max(0.0, begun + limits.seconds - time.monotonic())
+            wait = left if memory is None else min(_LOOK_EVERY, _LOOK_EVERY if left is None else left)
+            try:
+                return self._answers.get(timeout=wait)
+            except queue.Empty:
+                pass
+            if left is not None and time.monotonic() - begun >= limits.seconds:
+                raise FitEnded(
+                    f"Timeout: the fit was stopped after {limits.seconds:g} s (launcher.time_limit_seconds)",
+                    "timeout",
+                )
+            if memory is not None and (used := memory.mib()) > limits.memory_mib:
+                raise FitEnded(
+                    f"OutOfMemory: the fit was stopped at {used:.0f} MiB, the limit being "
+                    f"{limits.memory_mib:g} MiB (launcher.memory_limit_mib)",
+                    "out_of_memory",
+                )
+
+
+class _TreeMemory:
+    """Resident memory of a process and of those it has started."""
+
+    def __init__(self, pid: int):
+        self._pid = pid
+        self._children: list[psutil.Process] = []
+        self._counted = -_COUNT_EVERY
+
+    def mib(self) -> float:
+        total = 0.0
+        try:
+            process = psutil.Process(self._pid)
+            if time.monotonic() - self._counted >= _COUNT_EVERY:
+                self._children = process.children(recursive=True)
+                self._counted = time.monotonic()
+            total = process.memory_info().rss
+        except psutil.Error:  # it has just ended
+            return 0.0
+        for child in self._children:
+            try:
+                # What a forked process shares with its parent counts there already.
+                total += child.memory_full_info().uss
+            except psutil.Error:
+                continue
+        return total / 2**20
+
+
+def _listen(process: subprocess.Popen, answers: queue.Queue) -> None:
+    while True:
+        try:
+            answers.put(pickle.load(process.stdout))
+        except Exception:  # the end of the stream, or half an answer
+            break
+    code = process.wait()
+    if code >= 0:
+        answers.put(("died", f"ended itself with exit code {code}"))
+        return
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = str(-code)
+    guess = " (by itself, from outside, or by the system for want of memory)" if name == "SIGKILL" else ""
+    answers.put(("died", f"was ended by signal {name}{guess}"))
+
+
+def serve() -> None:
+    """Be the second process: fit what comes in, until nothing does."""
+    begin_worker(int(sys.argv[1]))
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    # A ranker that prints or reads must not end up in the middle of the messages.
+    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    here = Here()
+    while True:
+        try:
+            ranking, X, y, seed = pickle.load(requests)
+        except EOFError:
+            return
+        with suppress(Exception):
+            build(
+                ranking
+            )  # imports its packages, which is not its time; what is wrong with it shows in the fit
+        _send(answers, ("begun",))
+        try:
+            answer = ("fitted", here.fit(ranking, X, y, seed))
+        except (Exception, SystemExit) as error:
+            answer = ("raised", described(error))
+        _send(answers, answer)
+
+
+def _send(stream, message) -> None:
+    stream.write(pickle.dumps(message, protocol=5))
+    stream.flush()

@@ -1,0 +1,76 @@
+"""Beginning and end of the processes of a study; imports little, so that they begin soon."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+
+import psutil
+
+#: What tells libraries how many threads to start with.
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+#: How often a worker looks whether its runner is still there, seconds.
+_WATCH_EVERY = 0.5
+
+
+def begin_worker(owner: int, n_threads: int | None = None) -> None:
+    """Make a new worker process end soon after a runner that was killed.
+
+    Otherwise it would go on with its cell, for hours perhaps and for no one. Nothing is lost: a cell's file is
+    written whole or not at all.
+
+    Parameters
+    ----------
+    owner : int
+        Process number of the runner, the parent of this process.
+    n_threads : int, optional
+        What numerical libraries may start with; by default what the environment says.
+    """
+    if n_threads is not None:
+        os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the runner, which ends its workers
+    if os.name != "posix":  # elsewhere a process keeps the number of a parent that is no more
+        return
+
+    def watch():
+        while os.getppid() == owner:
+            time.sleep(_WATCH_EVERY)
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        os._exit(1)
+
+    threading.Thread(target=watch, name="end with the runner", daemon=True).start()
+
+
+def end_tree(pid: int, *, its_group: bool = False) -> None:
+    """Kill a process and all that descends from it.
+
+    Parameters
+    ----------
+    pid : int
+        Its number; it may be gone already.
+    its_group : bool, default=False
+        Whether it was started as the head of a process group, which then goes with it: those whose own parents are
+        gone are found nowhere else.
+    """
+    family: list[psutil.Process] = []
+    with suppress(psutil.NoSuchProcess):
+        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    if its_group and os.name == "posix":
+        with suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+    for each in family:
+        with suppress(psutil.NoSuchProcess):
+            each.kill()

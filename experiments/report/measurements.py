@@ -1,0 +1,90 @@
+"""Measurements → lines on the console, and one CSV table per protocol."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.analysis import measurements
+from experiments.files import file_stem, write_whole
+from experiments.report.console import Console
+
+
+def show(
+    frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]], results: Path, console: Console
+) -> list[Path]:
+    """Show what was measured, and write it to ``tables/<protocol>_<kind>.csv``.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows; may lack some, and hold others too.
+    configs : sequence of mapping
+        Resolved configurations whose protocols measure something.
+    results : Path
+        The results folder.
+    console : Console
+        Where to print.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    written = []
+    protocols = dict.fromkeys(config["protocol"]["name"] for config in configs)
+    for protocol in protocols:
+        asked = [config for config in configs if config["protocol"]["name"] == protocol]
+        rows = frame[frame["protocol"] == protocol]
+        summed = measurements.summary(rows)
+        console.measurements(protocol, summed, _missing(rows, asked))
+        for kind in summed["kind"].unique():
+            table = measurements.points(rows, kind) if kind in measurements.KINDS else summed
+            text = io.StringIO()
+            table.to_csv(text, index=False, lineterminator="\n")
+            stem = file_stem(protocol, kind) if kind != protocol else file_stem(kind)
+            written.append(write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode()))
+            if kind == "recovery":
+                written += _recovery_figure(rows, asked, results, stem)
+    return written
+
+
+def _recovery_figure(
+    rows: pd.DataFrame, asked: Sequence[Mapping[str, Any]], results: Path, stem: str
+) -> list[Path]:
+    # Drawing takes a second to import; whoever only reads the lines has them by now.
+    from experiments.figures import recovery, style
+
+    labels = {config["ranker_key"]: config["ranker"].get("display_name") for config in asked}
+    figure = recovery.figure(
+        measurements.recovered(rows),
+        labels={ranker: name or ranker for ranker, name in labels.items()},
+        looks=style.looks(list(labels)),
+        note=f"{len(_missing(rows, asked))} of {len(asked)} data sets × rankers have no number."
+        if _missing(rows, asked)
+        else "",
+    )
+    return style.save(figure, results / "figures", stem)
+
+
+def _missing(rows: pd.DataFrame, asked: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say what has no number, and why."""
+    of_pair: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows[["dataset", "ranker", "status", "error"]].to_dict("records"):
+        of_pair.setdefault((row["dataset"], row["ranker"]), []).append(row)
+    lines = []
+    for config in asked:
+        mine = of_pair.get((config["dataset_key"], config["ranker_key"]), [])
+        what = f"{config['dataset_key']} × {config['ranker'].get('display_name') or config['ranker_key']}"
+        bad = [row for row in mine if row["status"] != "ok"]
+        n_asked = config["protocol"]["n_repeats"]
+        if bad:
+            error = str(bad[0]["error"]).strip().partition("\n")[0]
+            lines.append(f"{what}: {len(bad)} of {n_asked} {bad[0]['status']}: {error}")
+        if len(mine) < n_asked:
+            lines.append(f"{what}: {len(mine)} of {n_asked} are there")
+    return lines

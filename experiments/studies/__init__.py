@@ -1,0 +1,48 @@
+"""Measurements other than rankings: what an embedding or a ranker does to a whole data set.
+
+A protocol with ``measure`` names one of the functions below this package, or any other ``f(subject, **settings)``
+that returns a dict for JSON. Each result is a row of the store like any other (column ``measurement``), of a kind
+that bears the function's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from experiments.rankers import RankResult
+
+__all__ = ["Subject"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured.
+
+    Attributes
+    ----------
+    X : ndarray of float64, C order, or csr_matrix; shape (n, p)
+        All rows of a data set; may not be written to.
+    y : ndarray of int64, shape (n,), or csr_matrix of shape (n, L)
+        Class codes, or which labels each row has.
+    seed : int
+        For whatever is random.
+    ranker : mapping
+        The ranker's block.
+    fit : callable
+        Fits the ranker on all rows, as a fold of a ranking would be (time, memory and limits included), and
+        returns its :class:`~experiments.rankers.RankResult`.
+    informative : tuple of int
+        Columns that are known to decide the target; empty where it is not known.
+    """
+
+    X: np.ndarray | sparse.csr_matrix
+    y: np.ndarray | sparse.csr_matrix
+    seed: int
+    ranker: Mapping[str, Any]
+    fit: Callable[[], RankResult]
+    informative: tuple[int, ...] = ()

@@ -1,0 +1,143 @@
+"""A study: the cells that configurations stand for, and which of them are missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments import datasets
+from experiments.cells import Cell, cells_of, learner_of
+from experiments.errors import BadInputError, MissingFileError
+from experiments.evaluate import make_learner
+from experiments.fits import Limits
+from experiments.splits import check_classes
+from experiments.store import Store
+from experiments.work import is_settled
+
+
+class Study:
+    """The data sets and cells that configurations stand for.
+
+    Parameters
+    ----------
+    configs : sequence of mapping
+        Resolved configurations (``experiments.config``).
+    skip_absent : bool, default=False
+        Whether data sets that are not here and cannot be had are left out instead of being an error.
+
+    Attributes
+    ----------
+    results : str
+        The results folder.
+    data : dict
+        Checksum → data set.
+    named : dict
+        (key, data set, ranker, protocol) → cell; the same cell may stand in a study under two names.
+    cells : dict
+        Key → cell.
+    absent : dict
+        Name of a data set left out → why.
+
+    Raises
+    ------
+    BadInputError
+        For a data set that cannot be loaded or split, a learner that cannot be made, two results folders; when no
+        data set is left.
+    """
+
+    def __init__(self, configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = False):
+        if not configs:
+            raise BadInputError("a study needs at least one data set and one ranker")
+        folders = sorted({str(config["paths"]["results"]) for config in configs})
+        if len(folders) > 1:
+            raise BadInputError(f"a study has one results folder, not {len(folders)}: {', '.join(folders)}")
+        self.results = folders[0]
+        file = next((each for each in Path(self.results).absolute().parents if each.exists()), None)
+        if Path(self.results).is_file() or (file is not None and not file.is_dir()):
+            raise BadInputError(
+                f"the results folder {self.results} cannot be written to: there is a file of that name\n"
+                "name another one with paths.results=FOLDER"
+            )
+        self.data: dict[str, datasets.Dataset] = {}
+        self.absent: dict[str, str] = {}
+        # By names: the same cell may stand in a study under two of them, and is run once.
+        self.named: dict[tuple[str, str, str, str], Cell] = {}
+        loaded: dict[str, datasets.Dataset] = {}
+        checked = set()
+        for config in configs:
+            for key in ("learner", "multilabel_learner"):  # before the data, which may take long to read
+                if config["protocol"].get(key):
+                    make_learner(config["protocol"][key], key=key)
+            local_data = config["paths"]["local_data"]
+            cache = config["paths"].get("cache")
+            source = json.dumps([config["dataset"], str(local_data), cache], sort_keys=True, default=str)
+            if config["dataset_key"] in self.absent:
+                continue
+            if source not in loaded:
+                try:
+                    loaded[source] = datasets.load(config["dataset"], local_data, cache=cache)
+                except MissingFileError as error:
+                    if not skip_absent:
+                        raise
+                    self.absent[config["dataset_key"]] = str(error)
+                    continue
+            data, n_splits = loaded[source], config["protocol"]["n_splits"]
+            if not config["protocol"].get("measure"):  # which has neither learner nor folds
+                learner_of(config["protocol"], data.task)
+                if (source, n_splits) not in checked:
+                    checked.add((source, n_splits))
+                    check_classes(data.y, n_splits=n_splits, class_names=data.class_names, dataset=data.name)
+            self.data[data.checksum] = data
+            known = {"checksum": data.checksum, "task": data.task, "informative": data.informative}
+            for cell in cells_of(config, **known):
+                self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
+        if self.absent and not self.named:
+            reasons = "\n".join(self.absent.values())
+            raise BadInputError(f"none of the study's {len(self.absent)} data sets is here\n{reasons}")
+        self.cells = {cell.key: cell for cell in self.named.values()}
+
+    def missing(self, store: Store, limits: Limits) -> list[Cell]:
+        """Return the cells that are to be run.
+
+        Parameters
+        ----------
+        store : Store
+            What is there.
+        limits : Limits
+            Folds that were stopped by lower ones are tried again.
+
+        Returns
+        -------
+        list of Cell
+        """
+        states = store.states(self.cells)
+
+        def done(key: str) -> bool:
+            state = states.get(key)
+            if state in (None, "ok", "failed"):
+                return state == "ok"
+            table = store.read_table(key)  # stopped by a limit, but by which?
+            return table is not None and is_settled(table, limits)
+
+        return [cell for key, cell in self.cells.items() if not done(key)]
+
+    def biggest_first(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Order cells so that the last ones to run are short: the workers end at about the same time.
+
+        Parameters
+        ----------
+        cells : iterable of Cell
+            Any of this study's.
+
+        Returns
+        -------
+        list of Cell
+        """
+
+        def size(cell: Cell) -> int:
+            X = self.data[cell.checksum].X
+            return X.shape[0] * (X.nnz if hasattr(X, "nnz") else X.size)
+
+        return sorted(cells, key=size, reverse=True)

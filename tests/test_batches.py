@@ -1,0 +1,106 @@
+"""Tiny cells are handed out and written together; slow and unknown ones go alone."""
+
+import cheap
+import pyarrow as pa
+import pytest
+from listening import Listening, text_of
+from stored import rows, same
+
+from experiments import launch
+from experiments.cells import cells_of
+from experiments.keys import cell_key
+from experiments.runner import run_study
+from experiments.store import Store
+from experiments.work import Orders, Outcome, work_batch
+
+KEYS = [cell_key({"cell": number}) for number in range(5)]
+
+
+def cells(name, n_repeats, checksum="0" * 64):
+    config = cheap.config("nowhere", cheap.function("between"), ranker_key=name, n_repeats=n_repeats)
+    return cells_of(config, checksum=checksum, task="multiclass")
+
+
+def sizes(these, pace):
+    shelved = {"0" * 64: "here", "1" * 64: "there"}
+    batches = list(launch._batches(these, pace, shelved, Orders("r", "d")))
+    assert [cell for batch, _, _ in batches for cell in batch] == these
+    assert all({shelved[cell.checksum] for cell in batch} == {where} for batch, where, _ in batches)
+    return [len(batch) for batch, _, _ in batches]
+
+
+def test_only_cells_known_to_be_quick_go_together():
+    pace = launch._Pace()
+    quick, slow, new = cells("quick", 10), cells("slow", 3), cells("new", 3)
+    assert sizes([*quick, *slow], pace) == [1] * 13
+    pace.add(Outcome(quick[0], "ran", seconds=0.001))
+    pace.add(Outcome(slow[0], "ran", seconds=60.0))
+    assert sizes([*quick, *slow, *new], pace) == [10, 1, 1, 1, 1, 1, 1]
+    pace.add(Outcome(quick[0], "ran", seconds=0.2))
+    assert sizes(quick, pace) == [2] * 5  # the slowest of late counts
+    for _ in range(launch._PACE_OF):
+        pace.add(Outcome(quick[0], "ran", seconds=0.001))
+    assert sizes(quick, pace) == [10]
+
+
+def test_a_batch_is_of_one_data_set_and_bounded():
+    pace = launch._Pace()
+    here, there = cells("a", 300), cells("a", 4, checksum="1" * 64)
+    for cell in (here[0], there[0]):
+        pace.add(Outcome(cell, "ran", seconds=1e-6))
+    assert sizes([*here, *there], pace) == [200, 100, 4]
+
+
+def test_cells_written_together_are_read_and_failures_keep_their_files(tmp_path):
+    store = Store(tmp_path)
+    tables = {key: rows(key, value=number) for number, key in enumerate(KEYS)}
+    tables[KEYS[4]] = rows(KEYS[4], status="failed")
+    store.write_many(tables)
+    assert [path.stem for path in tmp_path.glob("rows/??/*.parquet")] == [KEYS[4]]
+    assert len(list(tmp_path.glob("rows/packs/*.parquet"))) == 1
+    assert same(Store(tmp_path).read_tables(KEYS), pa.concat_tables(tables.values()))
+    store.write_many({KEYS[4]: rows(KEYS[4])})
+    assert store.states(KEYS) == dict.fromkeys(KEYS, "ok")
+    with pytest.raises(ValueError, match="another cell"):
+        store.write_many({KEYS[0]: rows(KEYS[0]), KEYS[1]: rows(KEYS[2])})
+    store.write_many({})
+
+
+def test_many_packs_of_batches_are_put_together(tmp_path):
+    store = Store(tmp_path)
+    for number in range(40):
+        keys = [cell_key({"batch": number, "cell": cell}) for cell in range(2)]
+        store.write_many({key: rows(key) for key in keys})
+    assert len(list(tmp_path.glob("rows/packs/*.parquet"))) == 40
+    assert store.compact() == 0
+    assert len(list(tmp_path.glob("rows/packs/*.parquet"))) == 1
+    assert len(store.states(cell_key({"batch": n, "cell": c}) for n in range(40) for c in range(2))) == 80
+
+
+def test_a_full_disk_loses_the_batch_and_says_so(tmp_path, monkeypatch):
+    data = cheap.blobs()
+    monkeypatch.setattr("experiments.work.unshelve", lambda path: (data.X, data.labels))
+
+    def full(self, tables):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Store, "write_many", full)
+    done = work_batch(cells("a", 3), "here", Orders(str(tmp_path), str(tmp_path)))
+    assert [outcome.how for outcome in done] == ["lost"] * 3
+    assert all("No space left" in outcome.failures[0][1] for outcome in done)
+
+
+def test_a_study_in_batches_has_the_rows_of_one_without(tmp_path):
+    def study(results):
+        return [
+            cheap.config(tmp_path / results, cheap.function(name), ranker_key=name, n_repeats=40)
+            for name in ("between", "chance")
+        ]
+
+    one = run_study(study("one"), n_workers=1, progress=Listening())
+    two = run_study(study("two"), n_workers=2, progress=Listening())
+    assert one.exit_code == two.exit_code == 0
+    assert text_of(one.frame) == text_of(two.frame) and len(two.frame) == 240
+    assert list((tmp_path / "two").glob("rows/packs/*.parquet"))  # some went together, or this showed nothing
+    again = run_study(study("two"), n_workers=2, progress=Listening())
+    assert again.counts.missing == 0 and text_of(again.frame) == text_of(one.frame)

@@ -1,0 +1,168 @@
+"""Fits in a process of their own: stopped by a limit, ended by themselves, and otherwise as anywhere."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import cheap
+import psutil
+import pytest
+
+from experiments.fits import FitEnded, Here, Limits, described
+from experiments.limits import Keeper, settled
+
+DATA = cheap.blobs()
+X, Y = DATA.X, DATA.labels
+
+
+@pytest.fixture
+def keeper():
+    made = []
+
+    def make(seconds=None, memory_mib=None):
+        made.append(Keeper(Limits(seconds, memory_mib)))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def fit(fitter, name, **settings):
+    return fitter.fit(cheap.function(name, **settings), X, Y, 7)
+
+
+def gone(pid):
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def wait_until(condition, seconds=5.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def test_a_fit_elsewhere_is_the_same_fit(keeper):
+    there, here = keeper(seconds=60, memory_mib=4000), Here()
+    for name in ("between", "chance", "noisy"):
+        far, near = fit(there, name), fit(here, name)
+        assert far.result.weights.tobytes() == near.result.weights.tobytes()
+        assert far.warnings == near.warnings and (name == "noisy") == bool(far.warnings)
+        assert far.result.fit_seconds >= 0
+    assert there.process not in (os.getpid(), None) and here.process == os.getpid()
+    forest = {"_target_": "sklearn.ensemble.RandomForestClassifier", "n_estimators": 5, "random_state": None}
+    one, other = (each.fit(forest, X, Y, 3).result.weights for each in (there, here))
+    assert one.tobytes() == other.tobytes()
+
+
+def test_one_process_serves_many_fits_and_closing_ends_it(keeper):
+    there = keeper()
+    first = there.process
+    fit(there, "between")
+    fit(there, "level")
+    assert there.process == first
+    there.close()
+    assert gone(first)
+    assert fit(there, "between").result.weights.shape == (6,) and there.process != first
+
+
+def test_a_fit_past_its_time_is_stopped_with_its_children_and_the_next_one_runs(keeper, tmp_path):
+    there, pids = keeper(seconds=2.0), tmp_path / "pids"
+    fit(there, "between")  # the start of the process is not in the time
+    start = time.monotonic()
+    with pytest.raises(FitEnded, match=r"Timeout: .* after 2 s \(launcher.time_limit_seconds\)") as stopped:
+        fit(there, "endless", pids=str(pids))
+    assert 2.0 <= time.monotonic() - start < 10.0
+    assert stopped.value.status == "timeout"
+    fitting, child = map(int, pids.read_text().split())
+    assert wait_until(lambda: gone(fitting) and gone(child))
+    assert fit(there, "between").result.weights.shape == (6,)
+
+
+@pytest.mark.parametrize(("ranker", "settings"), [("hungry", {"mib": 3000}), ("hungry_child", {})])
+def test_a_fit_past_its_memory_is_stopped(keeper, ranker, settings):
+    there = keeper(memory_mib=500)
+    fit(there, "between")
+    with pytest.raises(FitEnded, match=r"OutOfMemory: .* the limit being 500 MiB") as stopped:
+        fit(there, ranker, **settings)
+    assert stopped.value.status == "out_of_memory"
+    assert fit(there, "between").result.weights.shape == (6,)
+
+
+def test_memory_below_the_limit_is_let_be(keeper):
+    there = keeper(memory_mib=1500)
+    fitted = fit(there, "hungry", mib=300, seconds=0.3)
+    assert fitted.result.weights.shape == (6,)
+    assert fitted.peak_memory_mib is None or 300 < fitted.peak_memory_mib < 1500
+
+
+@pytest.mark.parametrize(
+    ("ranker", "words"),
+    [
+        ("deadly", "ProcessDied: the process of the ranker was ended by signal SIGKILL"),
+        ("leaving", "ProcessDied: the process of the ranker ended itself with exit code 3"),
+        ("broken", "ValueError: boom"),
+        ("quitting", "SystemExit: 3"),
+        ("nan", "RankerError: nan gave 6 of 6 weights that are not finite"),
+    ],
+)
+def test_what_goes_wrong_is_said_and_the_next_fit_runs(keeper, ranker, words):
+    there = keeper()
+    with pytest.raises(FitEnded) as ended:
+        fit(there, ranker)
+    assert ended.value.error.startswith(words) and ended.value.status == "failed"
+    assert fit(there, "between").result.weights.shape == (6,)
+
+
+def test_what_a_ranker_prints_or_reads_is_not_taken_for_an_answer(keeper, capfd):
+    there = keeper()
+    expected = fit(Here(), "between").result.weights
+    for _ in range(2):
+        assert fit(there, "talkative").result.weights.tobytes() == expected.tobytes()
+    there.close()
+    out, err = capfd.readouterr()
+    assert out == "" and err.count("a line") == 2
+
+
+def test_the_process_ends_with_the_one_that_keeps_it(tmp_path):
+    root = Path(__file__).resolve().parents[1]
+    script = (
+        "from experiments.fits import Limits\nfrom experiments.limits import Keeper\nimport cheap\n"
+        "data, keeper = cheap.blobs(), Keeper(Limits(600))\n"
+        f"keeper.fit(cheap.function('endless', pids={str(tmp_path / 'pids')!r}), data.X, data.labels, 0)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "tests")])}
+    with subprocess.Popen([sys.executable, "-c", script], env=environment, cwd=root) as process:
+        assert wait_until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text(), 30)
+        process.kill()
+    for pid in map(int, (tmp_path / "pids").read_text().split()):
+        assert wait_until(lambda pid=pid: gone(pid))
+
+
+def test_memory_that_the_system_refuses_is_out_of_memory_without_a_limit_too():
+    with pytest.raises(MemoryError) as refused:
+        fit(Here(), "refused")
+    assert described(refused.value)["status"] == "out_of_memory"
+    assert described(KeyError("x")) == {"status": "failed", "error": "KeyError: 'x'"}
+    assert len(described(ValueError("x" * 9000))["error"]) == 2000
+
+
+def test_a_limit_settles_a_fold_until_it_is_raised():
+    def row(status, seconds=None, mib=None):
+        return {"status": status, "time_limit_seconds": seconds, "memory_limit_mib": mib}
+
+    assert settled(row("ok"), Limits()) and not settled(row("failed"), Limits(1, 1))
+    assert settled(row("timeout", 10.0), Limits(10)) and settled(row("timeout", 10.0), Limits(5))
+    assert not settled(row("timeout", 10.0), Limits(11)) and not settled(row("timeout", 10.0), Limits())
+    assert not settled(row("timeout", 10.0), Limits(None, 99))
+    assert settled(row("out_of_memory", None, 800.0), Limits(5, 800))
+    assert not settled(row("out_of_memory", None, 800.0), Limits(5, 801))
+    assert not settled(
+        row("out_of_memory"), Limits(5, 801)
+    )  # refused by the system, on some other machine perhaps
+    assert not Limits() and Limits(1) and Limits(None, 1)

@@ -1,0 +1,199 @@
+"""Limits, threads and dead processes as a study sees them."""
+
+import cheap
+import numpy as np
+import pytest
+from listening import Listening, text_of
+
+from experiments import evaluate, runner, work
+from experiments.errors import BadInputError
+from experiments.fits import Limits, Terms
+from experiments.runner import collect_study, run_study
+from experiments.store import Store
+
+
+@pytest.fixture(autouse=True)
+def cold():
+    evaluate._warm.clear()
+
+
+def study(tmp_path, *rankers, limit=None, memory=None, n_workers=1, **settings):
+    launcher = {"n_workers": n_workers, "time_limit_seconds": limit, "memory_limit_mib": memory}
+    return [
+        cheap.config(
+            tmp_path / "results", ranker, ranker_key=name, launcher=launcher, **{"n_splits": 2, **settings}
+        )
+        for name, ranker in rankers
+    ]
+
+
+def statuses(result):
+    return result.frame.groupby("ranker")["status"].agg(list).to_dict()
+
+
+GOOD = ("good", cheap.function("between"))
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_a_slow_ranker_leaves_timeouts_and_the_study_goes_on(tmp_path, n_workers):
+    slow = ("slow", cheap.function("endless"))
+    configs = study(tmp_path, slow, GOOD, limit=2.0, n_workers=n_workers)
+    words = Listening()
+    result = run_study(configs, progress=words)
+    assert statuses(result) == {"slow": ["timeout"] * 2, "good": ["ok"] * 2}
+    assert result.exit_code == 1 and {each.status for each in result.failures} == {"timeout"}
+    rows = result.frame[result.frame["ranker"] == "slow"]
+    assert rows["error"].str.startswith("Timeout: the fit was stopped after 2 s").all()
+    assert (rows["time_limit_seconds"] == 2.0).all() and rows["fit_seconds"].isna().all()
+    assert result.frame[result.frame["ranker"] == "good"]["time_limit_seconds"].isna().all()
+    assert any(line.startswith("stopped by a limit: 2 (") for line in words.lines)
+    assert not any(line.startswith("failed") for line in words.lines)
+    # The same limit, or a lower one, gives the same answer without trying.
+    for limit in (2.0, 1.5):
+        again = run_study(study(tmp_path, slow, GOOD, limit=limit), progress=words)
+        assert again.counts.missing == 0 and again.exit_code == 1 and len(again.failures) == 2
+    raised = collect_study(study(tmp_path, slow, GOOD, limit=2.5))
+    assert raised.counts.missing == 1
+
+
+def test_a_higher_limit_tries_again_just_the_folds_that_were_stopped(tmp_path):
+    flag = tmp_path / "flag"
+    flag.touch()
+    ranker = ("late", cheap.function("endless_at_first", flag=str(flag)))
+    first = run_study(study(tmp_path, ranker, limit=2.0), progress=Listening())
+    assert statuses(first) == {"late": ["timeout", "timeout"]}
+    flag.unlink()
+    second = run_study(study(tmp_path, ranker, limit=30.0), progress=Listening())
+    assert statuses(second) == {"late": ["ok", "ok"]} and second.exit_code == 0
+    undisturbed = run_study(study(tmp_path / "u", ranker), progress=Listening())
+    assert text_of(second.frame) == text_of(undisturbed.frame)
+
+
+def test_a_hungry_ranker_leaves_out_of_memory(tmp_path):
+    hungry = ("hungry", cheap.function("hungry", mib=2000))
+    result = run_study(study(tmp_path, hungry, GOOD, memory=500, limit=60), progress=Listening())
+    assert statuses(result) == {"hungry": ["out_of_memory"] * 2, "good": ["ok"] * 2}
+    rows = result.frame[result.frame["ranker"] == "hungry"]
+    assert (rows["memory_limit_mib"] == 500).all() and rows["time_limit_seconds"].isna().all()
+    assert collect_study(study(tmp_path, hungry, GOOD, memory=500)).counts.missing == 0
+    assert collect_study(study(tmp_path, hungry, GOOD, memory=600)).counts.missing == 1
+
+
+def test_limits_change_no_number_and_no_key(tmp_path):
+    rankers = [GOOD, ("chance", cheap.function("chance"))]
+    free = run_study(study(tmp_path / "free", *rankers), progress=Listening())
+    bound = run_study(study(tmp_path / "bound", *rankers, limit=60, memory=4000), progress=Listening())
+    assert text_of(free.frame) == text_of(bound.frame)
+
+
+@pytest.mark.parametrize("ranker", ["deadly", "leaving"])
+def test_a_ranker_that_ends_its_process_leaves_failed_rows_with_the_reason(tmp_path, ranker):
+    configs = study(tmp_path, ("bad", cheap.function(ranker)), GOOD, n_workers=2)
+    result = run_study(configs, progress=Listening())
+    assert statuses(result) == {"bad": ["failed"] * 2, "good": ["ok"] * 2}
+    assert result.frame["error"].dropna().str.startswith("ProcessDied: the process of the ranker ").all()
+    assert result.exit_code == 1 and vars(result.counts) == {
+        "cells": 2,
+        "missing": 2,
+        "ran": 2,
+        "found": 0,
+        "lost": 0,
+    }
+    assert (
+        Store(tmp_path / "results").states({each.cell_key for each in result.failures}).popitem()[1]
+        == "failed"
+    )
+
+
+def test_a_learner_that_ends_the_worker_twice_leaves_failed_rows(tmp_path):
+    configs = study(tmp_path, ("a", cheap.function("between")), GOOD, n_workers=2)
+    configs[0]["protocol"] = {**configs[0]["protocol"], "learner": {"_target_": "cheap.Deadly", "below": 6}}
+    result = run_study(configs, progress=Listening())
+    assert statuses(result) == {"a": ["failed"] * 2, "good": ["ok"] * 2}
+    assert "died twice" in result.frame["error"].dropna().iloc[0] and result.counts.lost == 0
+
+
+# --- threads and timings ---
+
+
+TIMES = ["fit_seconds", "warm_up_seconds", "learner_seconds"]
+
+
+@pytest.mark.parametrize(("n_threads", "used"), [(None, 5.0), (3, 3.0), (8, 5.0)])
+def test_a_ranker_gets_no_more_threads_than_its_worker_has(n_threads, used):
+    (cell,) = evaluate_cells(cheap.function("in_parallel", n_jobs=5))
+    data = cheap.blobs()
+    reference = evaluate.evaluate_all_features(cell.reference, data.X, data.labels)
+    frame = evaluate.evaluate_ranking(
+        cell, data.X, data.labels, reference.table, terms=Terms(n_threads=n_threads)
+    ).frame
+    assert (frame["n_threads"] == used).all() and all((row == used).all() for row in frame["weights"])
+
+
+def evaluate_cells(ranker):
+    from experiments.cells import cells_of
+
+    return cells_of(cheap.config("x", ranker), checksum="0" * 64, task="multiclass")
+
+
+@pytest.mark.parametrize(
+    ("n_here", "n_threads", "timed"), [(2, 2, True), (3, 2, False), (1, 5, False), (4, 1, True)]
+)
+def test_timings_are_kept_only_where_every_thread_has_a_core(tmp_path, monkeypatch, n_here, n_threads, timed):
+    monkeypatch.setattr(work, "n_cores", lambda: 4)
+    (cell,) = evaluate_cells(cheap.function("between"))
+    data = cheap.blobs()
+    orders = work.Orders(str(tmp_path), str(tmp_path), Limits(), n_threads, n_here)
+    assert work.work(cell, data.X, data.labels, orders).how == "ran"
+    frame = Store(tmp_path).read(cell.key)
+    for column in TIMES:
+        assert frame[column].notna().all() if timed else frame[column].isna().all()
+    assert frame["aurf1_micro"].notna().all() and (frame["n_threads"] == 1).all()
+
+
+def test_more_workers_than_cores_are_said_and_not_timed(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner.joblib, "cpu_count", lambda: 2)
+    monkeypatch.setattr(work, "n_cores", lambda: 2)
+    words = Listening()
+    configs = study(tmp_path, GOOD)
+    configs[0]["launcher"]["n_threads"] = 3
+    frame = run_study(configs, progress=words).frame
+    assert "1 workers × 3 threads are more than the cores, 2: rows will have no timings" in words.text
+    assert frame[TIMES].isna().all(axis=None)
+    words = Listening()
+    fine = study(tmp_path / "fine", GOOD)
+    assert run_study(fine, progress=words).frame[TIMES].notna().all(axis=None) and "timings" not in words.text
+
+
+def test_workers_and_threads_share_the_cores(monkeypatch):
+    from experiments.crews import LocalCrew
+
+    monkeypatch.setattr("joblib.cpu_count", lambda: 8)
+
+    def crew(n_cells=100, **launcher):
+        made = LocalCrew(launcher, n_cells)
+        return made.n_workers, made.n_threads
+
+    assert crew() == (8, 1) and crew(n_workers=2) == (2, 4) and crew(n_threads=4) == (2, 4)
+    assert crew(n_workers=8, n_threads=2) == (8, 2)  # what is asked for, with no timings then
+    assert crew(n_cells=3) == (3, 2) and crew(n_cells=1) == (2, 4) and crew(n_workers=1) == (1, 8)
+
+
+# --- results that cannot be written ---
+
+
+@pytest.mark.parametrize("below", ["file", "/proc"])
+def test_a_results_folder_that_cannot_be_written_to_is_said_before_the_first_cell(tmp_path, below):
+    log = tmp_path / "log"
+    (tmp_path / "file").write_text("not a folder")
+    results = tmp_path / "file" / "results" if below == "file" else "/proc/results"
+    config = cheap.config(results, cheap.function("logged", log=str(log)))
+    with pytest.raises(BadInputError, match=r"cannot be written to: .*\n.*paths.results=FOLDER") as error:
+        run_study([config], progress=Listening())
+    assert str(results) in str(error.value) and not log.exists()
+
+
+def test_nothing_is_left_of_notes_and_shelved_data(tmp_path):
+    result = run_study(study(tmp_path, GOOD, n_workers=2), progress=Listening())
+    assert result.exit_code == 0 and not np.isnan(result.frame["aurf1_micro"]).any()
+    assert {path.name for path in (tmp_path / "results").iterdir()} == {"rows"}
