@@ -60,6 +60,8 @@ class Cell:
         For kind "ranking", the cell with the score of all features in the same folds.
     measure : dict
         The protocol's ``measure`` block; empty for kinds "ranking" and "all_features".
+    informative : tuple of int
+        For a measurement, the columns that are known to decide the target.
     """
 
     key: str
@@ -78,6 +80,7 @@ class Cell:
     versions: dict[str, str | None] = field(default_factory=dict)
     reference: Cell | None = None
     measure: dict[str, Any] = field(default_factory=dict)
+    informative: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
@@ -115,7 +118,9 @@ def learner_of(protocol: Mapping[str, Any], task: str) -> dict[str, Any]:
     return dict(protocol[key])
 
 
-def cells_of(config: Mapping[str, Any], *, checksum: str, task: str) -> list[Cell]:
+def cells_of(
+    config: Mapping[str, Any], *, checksum: str, task: str, informative: Sequence[int] = ()
+) -> list[Cell]:
     """Return the cells of one configuration, one per repeat: rankings, or what the protocol measures instead.
 
     Parameters
@@ -126,6 +131,8 @@ def cells_of(config: Mapping[str, Any], *, checksum: str, task: str) -> list[Cel
         Of the loaded data set.
     task : str
         The data set's task.
+    informative : sequence of int
+        Columns known to decide the target. They are part of the key of a measurement, where there are any.
 
     Returns
     -------
@@ -136,7 +143,7 @@ def cells_of(config: Mapping[str, Any], *, checksum: str, task: str) -> list[Cel
     """
     protocol, ranker = config["protocol"], config["ranker"]
     if protocol.get("measure"):
-        return _measurements(config, checksum, task)
+        return _measurements(config, checksum, task, tuple(informative))
     learner, of_folds = learner_of(protocol, task), _OF_TASK[task][1]
     common = {
         "rows_version": ROWS_VERSION,
@@ -184,7 +191,9 @@ def cells_of(config: Mapping[str, Any], *, checksum: str, task: str) -> list[Cel
     return made
 
 
-def _measurements(config: Mapping[str, Any], checksum: str, task: str) -> list[Cell]:
+def _measurements(
+    config: Mapping[str, Any], checksum: str, task: str, informative: tuple[int, ...]
+) -> list[Cell]:
     """Return the cells of a protocol that measures all rows at once; the kind is the measure's name."""
     protocol, ranker, measure = config["protocol"], config["ranker"], config["protocol"]["measure"]
     kind, packages = measure["_target_"].rpartition(".")[2], versions(measure, ranker)
@@ -201,6 +210,8 @@ def _measurements(config: Mapping[str, Any], checksum: str, task: str) -> list[C
             "seed": config["seed"],
             "versions": packages,
         }
+        if informative:
+            content["informative"] = list(informative)
         made.append(
             Cell(
                 key=cell_key(content),
@@ -218,6 +229,7 @@ def _measurements(config: Mapping[str, Any], checksum: str, task: str) -> list[C
                 ranking=dict(ranker),
                 versions=packages,
                 measure=dict(measure),
+                informative=informative,
             )
         )
     return made

@@ -55,7 +55,7 @@ def crew_for(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], No
         If no workers can be had.
     """
     dask.config.set(_SETTINGS)
-    for name in ("distributed", "tornado.application"):  # what matters is told by the errors here
+    for name in ("distributed", "tornado.application", "asyncio"):  # what matters is told by the errors here
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if launcher["backend"] == "slurm":
         return _slurm(launcher, n_cells, tell)

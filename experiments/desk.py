@@ -27,6 +27,8 @@ from experiments.datasets import Dataset
 
 _FOLDER = "running"
 _RUNNER = "runner.json"
+#: Below a desk: embeddings that several rankers of a study need.
+EMBEDDINGS = "embeddings"
 #: What is this old and was left by another machine, whose processes cannot be seen, is of no one any more.
 _STALE_SECONDS = 7 * 24 * 3600
 

@@ -258,7 +258,8 @@ def evaluate_measurement(
 
         measure = built_value({**cell.measure, "_partial_": True})
         with noise.caught():
-            measured = measure(Subject(part.X_train, part.y_train, part.seed, cell.ranking, fit))
+            subject = Subject(part.X_train, part.y_train, part.seed, cell.ranking, fit, cell.informative)
+            measured = measure(subject)
         return {**numbers, "measurement": json.dumps(measured, allow_nan=False)}
 
     return _each_fold(cell, X, y, previous, terms, score)
@@ -364,7 +365,8 @@ def _rank(cell: Cell, part: _Part, noise: Noise, terms: Terms) -> tuple[RankResu
     warm_up = 0.0
     if pair not in _warm:
         start = time.perf_counter()
-        fitter.fit(ranking, part.X_train, part.y_train, part.seed)  # what it warns of comes again
+        # What it warns of comes again.
+        fitter.fit(ranking, part.X_train, part.y_train, part.seed, warming=True)
         warm_up = time.perf_counter() - start
         _warm.add(pair)
     fitted = fitter.fit(ranking, part.X_train, part.y_train, part.seed)

@@ -8,10 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from joblib import Memory
+
 from experiments.measure import Noise, PeakMemory, one_thread
 from experiments.rankers import RankResult, rank
 
 _ERROR_LENGTH = 2000
+#: Embeddings that were not used for the longest time go when they need more disk than this.
+_MEMORY_BYTES = 2 * 2**30
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Fitted:
     result : RankResult
         The weights, and what the ranker says of itself.
     peak_memory_mib : float or None
-        Resident high-water mark of its process.
+        Resident high-water mark of its process; None also where a part of the fit was remembered.
     warnings : Counter
         (kind, first line) → how often.
     """
@@ -106,27 +110,38 @@ class Fitter(Protocol):
     def process(self) -> int:
         """Number of the process that fits."""
 
-    def fit(self, ranking: Mapping[str, Any], X, y, seed: int) -> Fitted:
-        """Fit a ranker on one training fold; parameters as for :func:`experiments.rankers.rank`."""
+    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
+        """Fit a ranker on one training fold; parameters as for :meth:`Here.fit`."""
 
 
 class Here:
-    """Fits in this very process, without limits."""
+    """Fits in this very process, without limits.
+
+    Parameters
+    ----------
+    memory : str, optional
+        Folder where rankers that need the same embedding keep it for each other.
+    """
 
     limits = Limits()
+
+    def __init__(self, memory: str | None = None):
+        self._memory = memory
 
     @property
     def process(self) -> int:
         """Number of this process."""
         return os.getpid()
 
-    def fit(self, ranking: Mapping[str, Any], X, y, seed: int) -> Fitted:
+    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
         """Fit a ranker on one training fold.
 
         Parameters
         ----------
         ranking, X, y, seed
             As for :func:`experiments.rankers.rank`.
+        warming : bool, default=False
+            Whether it is done to compile: then nothing is remembered, whose time would have compilation in it.
 
         Returns
         -------
@@ -137,10 +152,15 @@ class Here:
         Exception
             As :func:`experiments.rankers.rank`.
         """
-        memory, noise = PeakMemory(), Noise()
+        peak, noise = PeakMemory(), Noise()
         with one_thread(), noise.caught():
-            result = rank(ranking, X, y, seed, around_fit=lambda: memory)
-        return Fitted(result, memory.mib, noise.counts)
+            result = rank(
+                ranking, X, y, seed, around_fit=lambda: peak, memory=None if warming else self._memory
+            )
+        saved = result.info.get("remembered_seconds", 0.0)
+        if saved < 0.0:  # something was written down
+            Memory(self._memory, verbose=0).reduce_size(bytes_limit=_MEMORY_BYTES)
+        return Fitted(result, None if saved > 0.0 else peak.mib, noise.counts)
 
 
 @dataclass(frozen=True)

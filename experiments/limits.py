@@ -79,13 +79,13 @@ class Keeper:
             self._start()
         return self._process.pid
 
-    def fit(self, ranking: Mapping[str, Any], X, y, seed: int) -> Fitted:
+    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
         """Do as :meth:`Here.fit`, within the limits.
 
         Parameters
         ----------
-        ranking, X, y, seed
-            As for :func:`experiments.rankers.rank`.
+        ranking, X, y, seed, warming
+            As for :meth:`Here.fit`. Nothing is remembered in any case: limits are for whole fits.
 
         Returns
         -------

@@ -90,7 +90,8 @@ class Study:
                     checked.add((source, n_splits))
                     check_classes(data.y, n_splits=n_splits, class_names=data.class_names, dataset=data.name)
             self.data[data.checksum] = data
-            for cell in cells_of(config, checksum=data.checksum, task=data.task):
+            known = {"checksum": data.checksum, "task": data.task, "informative": data.informative}
+            for cell in cells_of(config, **known):
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
         if self.absent and not self.named:
             reasons = "\n".join(self.absent.values())

@@ -17,7 +17,7 @@ import joblib
 import pyarrow as pa
 
 from experiments.cells import Cell
-from experiments.desk import noted, unshelve
+from experiments.desk import EMBEDDINGS, noted, unshelve
 from experiments.evaluate import (
     CellResult,
     evaluate_all_features,
@@ -308,7 +308,7 @@ def bound_threads(n_threads: int) -> None:
 def _fitter(orders: Orders) -> Fitter:
     global _keeper
     if not orders.limits and not orders.apart:
-        return Here()
+        return Here(str(Path(orders.desk) / EMBEDDINGS))
     if _keeper is None or _keeper.limits != orders.limits:
         close_fitter()
         _keeper = Keeper(orders.limits, orders.n_threads)
@@ -331,5 +331,5 @@ class _Gone:
     def __init__(self, error: str):
         self._error = error
 
-    def fit(self, ranking: Mapping[str, Any], X, y, seed: int) -> Fitted:
+    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
         raise FitEnded(self._error)

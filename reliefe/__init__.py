@@ -9,12 +9,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reliefe.reliefe import ReliefE
     from reliefe.relieff import ReliefF
+    from reliefe.surf import SURF, MultiSURF, MultiSURFStar, SURFStar
+    from reliefe.turf import TuRF
+    from reliefe.vls import VLS
 
 __version__ = "0.1.0"
 
-__all__ = ["ReliefE", "ReliefF", "__version__"]
+__all__ = [
+    "SURF",
+    "VLS",
+    "MultiSURF",
+    "MultiSURFStar",
+    "ReliefE",
+    "ReliefF",
+    "SURFStar",
+    "TuRF",
+    "__version__",
+]
 
-_HOMES = {"ReliefE": "reliefe.reliefe", "ReliefF": "reliefe.relieff"}
+_HOMES = {
+    "MultiSURF": "reliefe.surf",
+    "MultiSURFStar": "reliefe.surf",
+    "ReliefE": "reliefe.reliefe",
+    "ReliefF": "reliefe.relieff",
+    "SURF": "reliefe.surf",
+    "SURFStar": "reliefe.surf",
+    "TuRF": "reliefe.turf",
+    "VLS": "reliefe.vls",
+}
 
 
 def __getattr__(name):

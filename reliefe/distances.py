@@ -11,13 +11,13 @@ from scipy import sparse
 
 from reliefe._threads import Team, pieces
 from reliefe.kernels import distances as kernels
-from reliefe.kernels import screening
-from reliefe.kernels.neighbours import nearest_per_class
+from reliefe.kernels import mixed, screening
+from reliefe.kernels.neighbours import nearest_first, nearest_per_class
 
 METRICS = {"cosine": kernels.COSINE, "euclidean": kernels.EUCLIDEAN, "manhattan": kernels.MANHATTAN}
 
 
-def _wide_pointers(Z):
+def wide_pointers(Z):
     """Return the three arrays of a CSR or CSC matrix, pointers as int64 (they may exceed 2³¹)."""
     return Z.indptr.astype(np.int64), Z.indices, Z.data
 
@@ -72,7 +72,13 @@ def _block_rows(bytes_per_row):
     return int(np.clip(_BLOCK_BYTES // bytes_per_row, 16, 4096))
 
 
-class _FixedPoint:
+def _most_terms(Z):
+    """No sum of the norms of two rows, with every value counted as 1 at most, exceeds this."""
+    stored = np.diff(Z.indptr) if sparse.issparse(Z) else np.count_nonzero(Z, axis=1)
+    return max(1, 2 * int(stored.max(initial=0)))
+
+
+class FixedPoint:
     """Fixed-point numbers fine enough for Manhattan distances of the given rows.
 
     Parameters
@@ -82,15 +88,14 @@ class _FixedPoint:
     """
 
     def __init__(self, Z):
-        stored = np.diff(Z.indptr) if sparse.issparse(Z) else np.count_nonzero(Z, axis=1)
-        # |z| ≤ 1, so no sum of two norms exceeds twice the largest number of non-zeros in a row.
-        terms = max(1, 2 * int(stored.max(initial=0)))
+        terms = _most_terms(Z)
         bits = min(52, 61 - terms.bit_length())
         self.factor = float(2**bits)
         # A term is off by at most one unit, and by a few units in the last place of z where bits is near 52.
         self.tolerance = np.int64(int(min(terms, Z.shape[1]) * (2.0 + 2.0 ** (bits - 49))))
 
     def __call__(self, values):
+        """Return values as fixed-point numbers, int64."""
         return np.rint(values * self.factor).astype(np.int64)
 
 
@@ -103,13 +108,20 @@ class DenseColumns:
         Output of :func:`reliefe.scaling.normalise`.
     groups : Groups
         Who is looked for.
+
+    Attributes
+    ----------
+    nearest_first : bool
+        Whether ``find`` is to list neighbours by distance instead of by number.
     """
+
+    nearest_first = False
 
     def __init__(self, Z, groups):
         n, p = Z.shape
         self._Z = Z
         self.groups = groups
-        self._fixed = _FixedPoint(Z)
+        self._fixed = FixedPoint(Z)
         self._columns = None
         self._position = groups.places()
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, _PIECE_ROWS))
@@ -131,7 +143,7 @@ class DenseColumns:
         positions = self._position[rows]
         with phases("distances"):
             if self._columns is None:
-                self._columns = _side_by_side(self._Z, groups.members, np.float32, team)
+                self._columns = side_by_side(self._Z, groups.members, np.float32, team)
             mirrored = bool(np.array_equal(positions, np.arange(positions[0], positions[0] + b)))
             team.each(
                 lambda lo, hi: screening.screen(self._columns, positions, mirrored, lo, hi, screened),
@@ -159,6 +171,14 @@ class DenseColumns:
                 ),
                 pieces(b, max(_PIECE_ROWS, -(-b // (4 * team.size)))),
             )
+            if self.nearest_first:
+                fixed = self._fixed.factor, self._fixed.tolerance
+                team.split(
+                    lambda lo, hi: screening.nearest_first(
+                        self._Z, rows, groups.segment_ptr, counts, *fixed, lo, hi, neighbours
+                    ),
+                    b,
+                )
 
 
 class _Measured:
@@ -175,14 +195,16 @@ class _Measured:
     """
 
     dtype = np.dtype(np.float64)
+    nearest_first = False  # as in DenseColumns
 
     def __init__(self, groups, tolerance, work_per_row):
         self.groups = groups
         n = groups.members.shape[0]
-        self._tolerance = self.dtype.type(tolerance)
+        self.tolerance = self.dtype.type(tolerance)
+        self.work_per_row = work_per_row
         self._position = groups.places()
         self.block_rows = max(1, n)
-        self._piece_rows = int(np.clip(min(_ROW_BYTES // (8 * n), _STEPS / work_per_row), 1, 64))
+        self.piece_rows = int(np.clip(min(_ROW_BYTES // (8 * n), _STEPS / work_per_row), 1, 64))
 
     def find(self, rows, neighbours, counts, team, phases):
         """Fill ``neighbours`` and ``counts`` for ``rows`` (b,), at most ``block_rows`` of them."""
@@ -194,10 +216,10 @@ class _Measured:
             try:
                 measured, guesses, seconds = spare.pop()
             except IndexError:
-                measured = np.empty((self._piece_rows, groups.members.shape[0]), dtype=self.dtype)
+                measured = np.empty((self.piece_rows, groups.members.shape[0]), dtype=self.dtype)
                 guesses, seconds = np.full((groups.class_ptr.shape[0] - 1, 2), 10.0), np.zeros(2)
             start = time.perf_counter()
-            self._measure(rows[lo:hi], positions[lo:hi], measured)
+            self.measure(rows[lo:hi], positions[lo:hi], measured)
             between = time.perf_counter()
             nearest_per_class(
                 measured,
@@ -206,17 +228,26 @@ class _Measured:
                 groups.class_ptr,
                 groups.segment_ptr,
                 groups.k,
-                self._tolerance,
+                self.tolerance,
                 _infinite(self.dtype),
                 guesses,
                 neighbours[lo:hi],
                 counts[lo:hi],
             )
+            if self.nearest_first:
+                nearest_first(
+                    measured,
+                    self._position,
+                    groups.segment_ptr,
+                    counts[lo:hi],
+                    self.tolerance,
+                    neighbours[lo:hi],
+                )
             seconds += (between - start, time.perf_counter() - between)
             spare.append((measured, guesses, seconds))
 
         start = time.perf_counter()
-        team.each(piece, pieces(b, self._piece_rows), advance=phases.advance)
+        team.each(piece, pieces(b, self.piece_rows), advance=phases.advance)
         phases.share(
             time.perf_counter() - start,
             dict(zip(("distances", "neighbours"), sum(each[2] for each in spare), strict=True)),
@@ -227,7 +258,7 @@ def _infinite(dtype):
     return np.int64(np.iinfo(np.int64).max) if dtype.kind == "i" else np.float64(np.inf)
 
 
-def _side_by_side(X, members, dtype, team):
+def side_by_side(X, members, dtype, team):
     """Return the rows ``members`` of X side by side, as the columns of a new array."""
     columns = np.empty((X.shape[1], members.shape[0]), dtype=dtype)
     step = int(np.clip(2**20 // members.shape[0], 16, 1024))
@@ -249,19 +280,83 @@ class SparseColumns(_Measured):
     dtype = np.dtype(np.int64)
 
     def __init__(self, Z, groups):
-        self._fixed = _FixedPoint(Z)
+        self._fixed = FixedPoint(Z)
         n = Z.shape[0]
         by_column = sparse.csr_matrix((self._fixed(Z.data), Z.indices, Z.indptr), shape=Z.shape).tocsc()
         in_column = np.diff(by_column.indptr).astype(np.float64)
         super().__init__(groups, self._fixed.tolerance, n + float(in_column @ in_column) / n)
-        self._rows = _wide_pointers(Z)
+        self._rows = wide_pointers(Z)
         self._columns = (by_column.indptr.astype(np.int64), by_column.indices, by_column.data)
         self._norms = np.zeros(n, dtype=np.int64)
         by_column.indices[:] = self._position[by_column.indices]
         np.add.at(self._norms, by_column.indices, np.abs(by_column.data))
 
-    def _measure(self, rows, positions, out):
+    def measure(self, rows, positions, out):
+        """Put the distances from ``rows``, which stand at ``positions``, to all rows into ``out`` (≥ b, n)."""
         kernels.manhattan_sparse(rows, *self._rows, self._fixed.factor, *self._columns, self._norms, out)
+
+
+class MixedColumns(_Measured):
+    """Neighbours where values are missing or columns hold codes: differences over columns known in both rows.
+
+    Their sum is multiplied by p over the number of these columns; two rows that know none in common are p apart.
+    Values are rounded to multiples of a power of two for which every sum of floats is exact, so that distances are
+    the same for dense and sparse storage and in any order.
+
+    Parameters
+    ----------
+    Z : ndarray or csr_matrix of shape (n, p)
+        Output of :func:`reliefe.scaling.normalise_mixed`.
+    groups : Groups
+        Who is looked for.
+    """
+
+    def __init__(self, Z, groups):
+        n, p = Z.shape
+        self.is_sparse = sparse.issparse(Z)
+        terms = _most_terms(Z)
+        bits = min(52, 53 - terms.bit_length())
+        unit = 2.0**-bits
+        unknown = np.isnan(Z.data if self.is_sparse else Z)
+        if self.is_sparse:
+            per_row = np.bincount(np.repeat(np.arange(n), np.diff(Z.indptr))[unknown], minlength=n)
+        else:
+            per_row = unknown.sum(axis=1)
+        # Rounding of every term by about a unit, stretched where columns are missing, and that of the stretching.
+        fewest = max(1, p - 2 * int(per_row.max(initial=0)))
+        stretched = min(p, min(terms, p) * p / fewest)
+        tolerance = stretched * (2.0 + 2.0 ** (bits - 49)) * unit + 2.0**-50 * min(p, terms * p / fewest)
+        if self.is_sparse:
+            rounded = sparse.csr_matrix((np.rint(Z.data / unit) * unit, Z.indices, Z.indptr), shape=Z.shape)
+            by_column = rounded.tocsc()
+            in_column = np.diff(by_column.indptr).astype(np.float64)
+            super().__init__(groups, tolerance, n + float(in_column @ in_column) / n)
+            self._rows = wide_pointers(rounded)
+            by_column.indices[:] = self._position[by_column.indices]
+            self._columns = (by_column.indptr.astype(np.int64), by_column.indices, by_column.data)
+            sizes = np.minimum(np.abs(by_column.data), 1.0)
+            sizes[np.isnan(sizes)] = 0.0
+            self._norms = np.zeros(n, dtype=np.float64)
+            np.add.at(self._norms, by_column.indices, sizes)
+            self._unknown = per_row[groups.members].astype(np.int64)
+            self._n_columns = p
+        else:
+            super().__init__(groups, tolerance, float(n * p))
+            columns = side_by_side(Z, groups.members, np.float64, Team())
+            columns /= unit
+            np.rint(columns, out=columns)
+            columns *= unit
+            self._columns = columns
+            self._missing = bool(unknown.any())
+
+    def measure(self, rows, positions, out):
+        """Put the distances from ``rows``, which stand at ``positions``, to all rows into ``out`` (≥ b, n)."""
+        if self.is_sparse:
+            mixed.distances_sparse(
+                rows, *self._rows, *self._columns, self._norms, self._unknown, self._n_columns, out
+            )
+        else:
+            mixed.distances_dense(positions, self._columns, self._missing, out)
 
 
 class EmbeddedRows(_Measured):
@@ -282,12 +377,12 @@ class EmbeddedRows(_Measured):
         self.is_sparse = sparse.issparse(E)
         if self.is_sparse:
             E = E[groups.members]
-            self._rows = _wide_pointers(E)
+            self._rows = wide_pointers(E)
             self._n_columns = E.shape[1]
             self._norms = np.sqrt(np.asarray(E.multiply(E).sum(axis=1), dtype=np.float64).ravel())
             spread = E.max(axis=0).toarray().ravel() - E.min(axis=0).toarray().ravel()
         else:
-            self._columns = _side_by_side(E, groups.members, np.float64, Team())
+            self._columns = side_by_side(E, groups.members, np.float64, Team())
             self._norms = np.sqrt(np.einsum("ij,ij->j", self._columns, self._columns))
             spread = np.ptp(E, axis=0)
         scale = {
@@ -297,7 +392,8 @@ class EmbeddedRows(_Measured):
         }[metric]
         super().__init__(groups, 1e-12 * scale, float(E.nnz if self.is_sparse else E.size))
 
-    def _measure(self, rows, positions, out):
+    def measure(self, rows, positions, out):
+        """Put the distances from ``rows``, which stand at ``positions``, to all rows into ``out`` (≥ b, n)."""
         if self.is_sparse:
             kernels.metric_sparse(positions, *self._rows, self._n_columns, self._norms, self._metric, out)
         else:

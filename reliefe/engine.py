@@ -18,6 +18,9 @@ _UPDATES = 4e8  # differences added up before anything else gets a chance
 class Phases:
     """Wall-clock seconds by phase, and a progress bar over the rows.
 
+    ``saved`` are seconds of phases that were not spent, their result being remembered; it is negative where
+    remembering itself took time.
+
     Parameters
     ----------
     title : str or None
@@ -26,6 +29,7 @@ class Phases:
 
     def __init__(self, title=None):
         self.seconds = defaultdict(float)
+        self.saved = 0.0
         self._title = title
         self._bar = None
 
@@ -63,16 +67,16 @@ class Phases:
             self.seconds[phase] += time.perf_counter() - start
 
 
-def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases):
+def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, full=None):
     """Relief weights of all columns.
 
     Parameters
     ----------
     Z : ndarray or csr_matrix of shape (n, p)
         Range-normalised rows; feature differences are taken here.
-    target : reliefe.targets.Classes or reliefe.targets.LabelSets
+    target : reliefe.targets.Classes, reliefe.targets.LabelSets or reliefe.targets.Responses
         Turns neighbours into updates.
-    neighbours_of : DenseColumns, SparseColumns or EmbeddedRows
+    neighbours_of : DenseColumns, SparseColumns, MixedColumns or EmbeddedRows
         Finds neighbours, group by group.
     rows : int64 ndarray of shape (s,)
         The rows to update from, one iteration each.
@@ -82,11 +86,13 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases):
         Number of threads; the result does not depend on it.
     phases : Phases
         Collects the seconds spent on "distances", "neighbours" and "weights".
+    full : float64 ndarray of shape (p,), optional
+        For rows from :func:`reliefe.scaling.normalise_mixed`: which differences count as 1.
 
     Returns
     -------
     weights : float64 ndarray of shape (p,)
-        Divided by s.
+        Per iteration.
     used : int64 ndarray of shape (s, c)
         Number of neighbours taken per row and group.
     """
@@ -98,7 +104,8 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases):
     chunk = int(np.clip(_UPDATES / (max(1, capacity) * max(1.0, width)), 16, b))
     neighbour_buffer = np.empty((b, capacity), dtype=np.int32)
     used = np.zeros((rows.shape[0], groups.class_ptr.shape[0] - 1), dtype=np.int64)
-    weights = np.zeros(Z.shape[1], dtype=np.float64)
+    sums = target.new_sums(Z.shape[1])
+    neighbours_of.nearest_first = target.nearest_first
     # Group by group, so that the rows of a block are near one another in the searched array too.
     order = np.argsort(groups.places()[rows])
     sorted_rows = rows[order]
@@ -111,8 +118,10 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases):
             with phases("weights"):
                 for lo, hi in pieces(block.shape[0], chunk):
                     part = slice(lo, hi)
-                    target.update(Z, block[part], groups, near[part], counts[part], abs_mean, weights, team)
+                    target.update(
+                        Z, block[part], groups, near[part], counts[part], abs_mean, sums, team, full
+                    )
                     phases.advance(hi - lo)
     in_given_order = np.empty_like(used)
     in_given_order[order] = used
-    return weights / rows.shape[0], in_given_order
+    return target.weights(sums, rows.shape[0]), in_given_order

@@ -42,6 +42,12 @@ class ReliefE(ReliefF):
         Seed of representatives, sparsification, embedding and row sampling.
     verbose : bool, default=False
         As in :class:`ReliefF`; the bar covers what comes after the embedding.
+    memory : None, str or joblib.Memory, default=None
+        As in :class:`ReliefF`. An embedding by an object of the user's own is not kept.
+    target : {"classification", "regression"}, default="classification"
+        As in :class:`ReliefF`. Representatives of a numeric target are chosen at random.
+    sigma : float or None, default=20.0
+        As in :class:`ReliefF`.
 
     Attributes
     ----------
@@ -50,7 +56,7 @@ class ReliefE(ReliefF):
         range-normalised columns: no dimension from 2 to min(p, ν − 2) below the number of columns p exists,
         or the embedding was not finite. A message on the logger "reliefe" says so.
     feature_importances_, ranking_, classes_, n_neighbors_used_, sample_indices_, n_features_in_, \
-feature_names_in_, target_n_components_, timings_
+feature_names_in_, target_n_components_, timings_, remembered_seconds_
         As in :class:`ReliefF`.
 
     See Also
@@ -80,17 +86,22 @@ feature_names_in_, target_n_components_, timings_
         n_jobs=None,
         random_state=None,
         verbose=False,
+        memory=None,
+        target="classification",
+        sigma=20.0,
     ):
-        super().__init__(
-            n_neighbors=n_neighbors,
-            abs_mean=abs_mean,
-            n_iterations=n_iterations,
-            target_distance=target_distance,
-            n_features_to_select=n_features_to_select,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        # ReliefF's parameters but for those on missing values and discrete columns: UMAP takes neither.
+        self.n_neighbors = n_neighbors
+        self.abs_mean = abs_mean
+        self.n_iterations = n_iterations
+        self.target_distance = target_distance
+        self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.memory = memory
+        self.target = target
+        self.sigma = sigma
         self.metric = metric
         self.embedding = embedding
         self.n_components = n_components
@@ -102,15 +113,19 @@ feature_names_in_, target_n_components_, timings_
 
     def _neighbours_of(self, Z, codes, groups, random_state, phases):
         from reliefe.distances import EmbeddedRows
-        from reliefe.embedding import embed
+        from reliefe.remembering import remembered
 
-        embedded = embed(
-            Z,
-            codes,
-            embedding=self.embedding,
-            n_components=self.n_components,
-            n_representatives=self.n_representatives,
-            sparsify_above=self.sparsify_above,
+        embedded = remembered(
+            self.memory if isinstance(self.embedding, str) else None,
+            "rows",
+            {
+                "Z": Z,
+                "codes": codes,
+                "embedding": self.embedding,
+                "n_components": self.n_components,
+                "n_representatives": self.n_representatives,
+                "sparsify_above": self.sparsify_above,
+            },
             n_jobs=self.n_jobs,
             random_state=random_state,
             phases=phases,

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils.validation import check_is_fitted
+
+from reliefe.base import Ranker
 
 
-class ReliefF(SelectorMixin, BaseEstimator):
+class ReliefF(Ranker):
     """Rank features by how they differ between near rows of different classes and of the same class.
 
     Multi-class: for each row used, the nearest rows of every class are found by the Manhattan distance on
@@ -26,6 +24,20 @@ class ReliefF(SelectorMixin, BaseEstimator):
     D_lj its difference in column j, t = mean t_l, d_j = mean D_lj and td_j = mean t_l · D_lj, column j gains
     td_j / t − (d_j − td_j) / (1 − t); a term whose denominator is 0 adds nothing. With ``abs_mean``, D_lj keeps its
     sign in both means, and d_j and td_j are the absolute values of these means.
+
+    Regression (``target="regression"``, RReliefF): the nearest rows are found among all rows. With t the difference
+    of targets divided by their range, D that in column j, and d the influence of a neighbour, which falls with its
+    rank r as exp(−(r / σ)²) and is 1 in all for each row, the column's weight is Σ d t D / Σ d t less
+    Σ d (1 − t) D / Σ d (1 − t), sums over all rows and neighbours: how far near rows with different targets differ,
+    less how far those with similar targets do.
+
+    Missing values (``missing="ignore"``): the distance of two rows is the sum of differences over the columns known
+    in both, times p over the number of these; rows that know no column in common are p apart, as far as can be. A
+    row whose value in column j is missing adds nothing to its weight, neighbours whose value is missing are left
+    out, and means are over those that are left. A column's range is over its known values.
+
+    Discrete columns: the difference of two values is 0 or 1. ``abs_mean`` leaves them as they are, since codes have
+    no mean.
 
     The first fit of an installation compiles its kernels, which takes up to half a minute; they are then kept on
     disk.
@@ -52,6 +64,21 @@ class ReliefF(SelectorMixin, BaseEstimator):
         Used to sample rows when ``n_iterations`` asks for fewer than there are.
     verbose : bool, default=False
         Whether to show a progress bar on standard error when a fit takes more than a second.
+    memory : None, str or joblib.Memory, default=None
+        Where embeddings are kept for the next fit that needs the same one, as in scikit-learn's pipelines: of the
+        targets, and in ReliefE of the rows. It changes no weight.
+    target : {"classification", "regression"}, default="classification"
+        Whether y holds classes (1-D) or label sets (2-D), or numbers. It is never guessed.
+    sigma : float or None, default=20.0
+        σ, the decrease of a neighbour's influence with its rank; None gives all the same. Only with
+        ``target="regression"``.
+    missing : {"raise", "ignore"}, default="raise"
+        What NaN in X is: an error, or a missing value.
+    discrete_features : None, "auto", or array-like, default=None
+        Columns whose values are categories: a mask of booleans, or column numbers. "auto" takes those with at most
+        ``discrete_threshold`` distinct values, as skrebate does.
+    discrete_threshold : int, default=10
+        See ``discrete_features``.
 
     Attributes
     ----------
@@ -60,8 +87,9 @@ class ReliefF(SelectorMixin, BaseEstimator):
     ranking_ : int64 ndarray of shape (n_features_in_,)
         Rank of each column; 1 is best, equal weights stand in the order of the columns.
     classes_ : ndarray of shape (n_classes,)
-        The classes, sorted; the label numbers when the target is multi-label.
-    n_neighbors_used_ : int64 ndarray of shape (s, n_classes), or (s,) when the target is multi-label
+        The classes, sorted; the label numbers when the target is multi-label; not set with
+        ``target="regression"``.
+    n_neighbors_used_ : int64 ndarray of shape (s, n_classes), or (s,) without classes
         Neighbours taken per row (and class); only with ``n_neighbors="adaptive"``.
     target_n_components_ : int or None
         Dimension of the embedded targets, None where embedding them was skipped; only when they are embedded.
@@ -72,7 +100,11 @@ class ReliefF(SelectorMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, when ``fit`` was given a data frame with text names.
     timings_ : dict of str to float
-        Wall-clock seconds by phase, and "total".
+        Wall-clock seconds by phase, and "total"; of a remembered embedding, those that computing it took.
+    remembered_seconds_ : float
+        Seconds of these that were not spent now; negative where writing an embedding down took time.
+    discrete_features_ : bool ndarray of shape (n_features_in_,)
+        Columns taken as discrete; only when ``discrete_features`` is given.
 
     Notes
     -----
@@ -103,6 +135,12 @@ class ReliefF(SelectorMixin, BaseEstimator):
         n_jobs=None,
         random_state=None,
         verbose=False,
+        memory=None,
+        target="classification",
+        sigma=20.0,
+        missing="raise",
+        discrete_features=None,
+        discrete_threshold=10,
     ):
         self.n_neighbors = n_neighbors
         self.abs_mean = abs_mean
@@ -112,6 +150,12 @@ class ReliefF(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.memory = memory
+        self.target = target
+        self.sigma = sigma
+        self.missing = missing
+        self.discrete_features = discrete_features
+        self.discrete_threshold = discrete_threshold
 
     def fit(self, X, y):
         """Compute the weights.
@@ -119,10 +163,12 @@ class ReliefF(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n, p)
-            Finite numbers of any type; at least 2 rows. Not modified. Sparse matrices are never made dense.
+            Numbers of any type, finite or, with ``missing="ignore"``, NaN; at least 2 rows. Not modified. Sparse
+            matrices are never made dense.
         y : array-like of shape (n,), or array-like or sparse matrix of shape (n, q) with q ≥ 2
             Class of each row (numbers, text or booleans, at least two different), or 0/1 for each of q labels
-            (multi-label; rows without a label are allowed, but not all rows may have the same labels).
+            (multi-label; rows without a label are allowed, but not all rows may have the same labels). With
+            ``target="regression"``, a number per row.
 
         Returns
         -------
@@ -134,43 +180,57 @@ class ReliefF(SelectorMixin, BaseEstimator):
             For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
             labels, with one class only or one column only. The message names the parameter or the place.
         """
-        for left_over in ("n_neighbors_used_", "target_n_components_"):  # set below, but not by every fit
+        # Set below, but not by every fit.
+        for left_over in ("n_neighbors_used_", "target_n_components_", "classes_", "discrete_features_"):
             if hasattr(self, left_over):
                 delattr(self, left_over)
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe.engine import Phases, relief_weights
-        from reliefe.scaling import normalise
-        from reliefe.validation import check_parameters, check_X, check_y
+        from reliefe.parameters import check_parameters, discrete_columns
+        from reliefe.scaling import prepare
+        from reliefe.validation import check_response, check_X, check_y
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
             check_parameters(self)
-            X = check_X(self, X, y)
+            X = check_X(self, X, y, self._parameter("missing"))
             n, p = X.shape
             self._check_selection_against(p)
-            y, self.classes_ = check_y(y, n)
+            if self.target == "regression":
+                y = check_response(y, n)
+            else:
+                y, self.classes_ = check_y(y, n)
+            discrete = discrete_columns(
+                self._parameter("discrete_features"), self._parameter("discrete_threshold"), X
+            )
+            if discrete is not None:
+                self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
         with phases("normalise"):
             # A sparse X is a copy of the user's already and is worked on in place.
-            Z = normalise(X, in_place=sparse.issparse(X))
+            Z, full = prepare(X, discrete, in_place=sparse.issparse(X))
             del X
         rows = self._rows_to_use(n, random_state)
         target, codes = self._target(y, random_state, phases)
         # No more than the rows there are: the arrays behind this cannot hold any integer.
         groups = target.groups(None if self.n_neighbors == "adaptive" else min(self.n_neighbors, Z.shape[0]))
-        neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
+        if full is None:
+            neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
+        else:
+            from reliefe.distances import MixedColumns
+
+            with phases("distances"):
+                neighbours_of = MixedColumns(Z, groups)
         weights, used = relief_weights(
-            Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases
+            Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases, full
         )
-        self.feature_importances_ = weights
-        order = np.argsort(-weights, kind="stable")
-        self.ranking_ = np.empty(weights.shape[0], dtype=np.int64)
-        self.ranking_[order] = np.arange(1, weights.shape[0] + 1)
+        self._set_weights(weights)
         self.sample_indices_ = rows
         if self.n_neighbors == "adaptive":
             self.n_neighbors_used_ = target.used(used)
-        self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
+        self.remembered_seconds_ = phases.saved
+        self.timings_ = {**phases.seconds, "total": time.perf_counter() - started + phases.saved}
         return self
 
     def _rows_to_use(self, n, random_state):
@@ -181,29 +241,38 @@ class ReliefF(SelectorMixin, BaseEstimator):
 
     def _target(self, y, random_state, phases):
         """Return what turns neighbours into updates, and a code for each distinct target value."""
-        from reliefe.embedding import embed_targets, label_set_codes
-        from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets
+        from reliefe.embedding import label_set_codes
+        from reliefe.remembering import remembered
+        from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
 
         if not sparse.issparse(y):
             if self.target_distance != "hamming":
+                held = "number" if self.target == "regression" else "class"
                 warnings.warn(
-                    f"target_distance={self.target_distance!r} has no effect: y holds one class per row, "
+                    f"target_distance={self.target_distance!r} has no effect: y holds one {held} per row, "
                     "and target distances are for multi-label targets.",
                     UserWarning,
                     stacklevel=3,
                 )
+            if self.target == "regression":
+                # One code for all: representatives are then rows chosen at random.
+                return Responses(y, self.sigma), np.zeros(y.shape[0], dtype=np.int64)
             return Classes(y, self.classes_.shape[0]), y
         codes = label_set_codes(y)
         if self.target_distance not in EMBEDDED_DISTANCES:
             return LabelSets(y, self.target_distance), codes
-        vectors, self.target_n_components_ = embed_targets(
-            y,
-            codes,
-            self.target_distance == "hyperbolic",
-            self._n_target_representatives(),
-            self.n_jobs,
-            random_state,
-            phases,
+        vectors, self.target_n_components_ = remembered(
+            self.memory,
+            "targets",
+            {
+                "T": y,
+                "codes": codes,
+                "hyperbolic": self.target_distance == "hyperbolic",
+                "n_representatives": self._n_target_representatives(),
+            },
+            n_jobs=self.n_jobs,
+            random_state=random_state,
+            phases=phases,
         )
         return LabelSets(y, self.target_distance, vectors), codes
 
@@ -218,28 +287,18 @@ class ReliefF(SelectorMixin, BaseEstimator):
         with phases("distances"):
             return SparseColumns(Z, groups) if sparse.issparse(Z) else DenseColumns(Z, groups)
 
-    def _check_selection_against(self, p):
-        if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:
-            raise ValueError(
-                f"n_features_to_select={self.n_features_to_select} is more than the {p} columns of X."
-            )
-
-    def _get_support_mask(self):
-        check_is_fitted(self)
-        p = self.n_features_in_
-        wanted = self.n_features_to_select
-        if wanted is None:
-            wanted = p
-        elif not isinstance(wanted, Integral):
-            wanted = max(1, int(round(wanted * p, 6)))  # 0.29 · 100 is 28.999… in floating point
-        return self.ranking_ <= wanted
+    def _parameter(self, name):
+        """Value of a parameter, or what ReliefF has as its default where a subclass has no such parameter."""
+        defaults = {"missing": "raise", "discrete_features": None, "discrete_threshold": 10}
+        return getattr(self, name, defaults[name])
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        # "0/1 for each of several labels" has its place here, as in scikit-learn's RFE, no classifier either.
-        # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
-        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True)
+        tags.classifier_tags = None
+        if self.target != "regression":
+            # "0/1 for each of several labels" has its place here, as in scikit-learn's RFE, no classifier either.
+            # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
+            tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True)
+        tags.input_tags.allow_nan = self._parameter("missing") == "ignore"
         return tags

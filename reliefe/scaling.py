@@ -5,6 +5,10 @@ the rows given to ``fit``, implicit zeros of a sparse matrix counted). A differe
 constant is added to the column, so columns are shifted only as far as sparse storage allows: not at all where
 0 lies between minimum and maximum, to a minimum of 0 elsewhere. Zeros stay zeros, every value ends in −1 … 1,
 and dense and sparse storage of one matrix give the same numbers bit by bit.
+
+Discrete columns of three values or more hold codes instead: whole numbers, one per value, 0 for 0. Any two of them
+are at least 1 apart, so that min(|a − b|, 1) is the difference for both kinds of column. With two values the
+range-normalised difference is 0 or 1 already. Missing values (NaN) stay where they are.
 """
 
 from __future__ import annotations
@@ -36,12 +40,24 @@ def column_scaling(X):
     else:
         low = X.min(axis=0)
         high = X.max(axis=0)
+    return _shift_and_extent(low, high)
+
+
+def _shift_and_extent(low, high):
     low = low.astype(np.float64, copy=False)
     high = high.astype(np.float64, copy=False)
     shift = np.where((low <= 0.0) & (high >= 0.0), 0.0, low)
     with np.errstate(over="ignore"):
         extent = high - low
     return shift, extent
+
+
+def _refuse_wide(extent):
+    too_wide = np.flatnonzero(~np.isfinite(extent))
+    if too_wide.size:
+        raise ValueError(
+            f"X: the range of column {too_wide[0]} exceeds what float64 can hold; rescale the column first."
+        )
 
 
 def normalise(X, in_place=False):
@@ -65,11 +81,7 @@ def normalise(X, in_place=False):
         If the range of a column is too large for float64.
     """
     shift, extent = column_scaling(X)
-    too_wide = np.flatnonzero(~np.isfinite(extent))
-    if too_wide.size:
-        raise ValueError(
-            f"X: the range of column {too_wide[0]} exceeds what float64 can hold; rescale the column first."
-        )
+    _refuse_wide(extent)
     constant = extent == 0.0
     divisor = np.where(constant, 1.0, extent)
     if not sparse.issparse(X):
@@ -88,3 +100,144 @@ def normalise(X, in_place=False):
         Z.data[part] /= divisor[columns]
     Z.eliminate_zeros()
     return Z
+
+
+def distinct_values(X):
+    """Count the distinct known values of every column.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, p)
+        float64, NaN allowed; CSR in canonical form.
+
+    Returns
+    -------
+    int64 ndarray of shape (p,)
+        Implicit zeros of a sparse matrix are a value.
+    """
+    n, p = X.shape
+    counts = np.zeros(p, dtype=np.int64)
+    if not sparse.issparse(X):
+        step = max(1, _ENTRIES // n)
+        for start in range(0, p, step):
+            ordered = np.sort(X[:, start : start + step], axis=0)  # NaN comes last
+            new = (ordered[1:] != ordered[:-1]) & ~np.isnan(ordered[1:])
+            counts[start : start + step] = new.sum(axis=0) + ~np.isnan(ordered[0])
+        return counts
+    columns = X.tocsc()
+    owner = np.repeat(np.arange(p), np.diff(columns.indptr))
+    known = ~np.isnan(columns.data)
+    owner, values = owner[known], columns.data[known]
+    order = np.lexsort((values, owner))
+    owner, values = owner[order], values[order]
+    new = np.ones(values.shape[0], dtype=bool)
+    new[1:] = (owner[1:] != owner[:-1]) | (values[1:] != values[:-1])
+    counts += np.bincount(owner[new], minlength=p)
+    return counts + (np.diff(columns.indptr) < n)
+
+
+def normalise_mixed(X, discrete):
+    """Divide columns by their range where that gives their differences, put codes into the others.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, p)
+        float64, finite or NaN; CSR in canonical form without stored zeros. Not modified.
+    discrete : bool ndarray of shape (p,)
+        Columns whose difference is 0 or 1.
+
+    Returns
+    -------
+    Z : ndarray (C order) or csr_matrix of shape (n, p), float64
+        As from :func:`normalise` wherever a column has no NaN and no codes. Sparse results hold no stored zeros.
+    full : float64 ndarray of shape (p,)
+        A difference above it counts as 1: 0 for columns that hold codes, 1 for others.
+
+    Raises
+    ------
+    ValueError
+        If the range of a column is too large for float64.
+    """
+    coded = np.asarray(discrete, dtype=bool).copy()
+    if coded.any():
+        chosen = np.flatnonzero(coded)
+        coded[chosen] = distinct_values(X[:, chosen]) > 2
+    is_sparse = sparse.issparse(X)
+    Z = X.tocsc() if is_sparse else np.array(X, dtype=np.float64, order="C")
+    if is_sparse and Z is X:
+        Z = Z.copy()
+    for j in np.flatnonzero(coded):
+        if is_sparse:
+            values = Z.data[Z.indptr[j] : Z.indptr[j + 1]]
+            has_zero = values.shape[0] < Z.shape[0]
+        else:
+            values = Z[:, j]
+            has_zero = bool((values == 0.0).any())
+        known = ~np.isnan(values)
+        found, codes = np.unique(values[known], return_inverse=True)
+        # 0 gets the code 0; where there is no 0, the lowest value does.
+        lowest = np.searchsorted(found, 0.0) if has_zero else 0
+        if has_zero and is_sparse:  # the zeros are not among the stored values
+            codes = codes - lowest + (codes >= lowest)
+        else:
+            codes = codes - lowest
+        values[known] = codes
+    if is_sparse:
+        Z = Z.tocsr()
+        low, high = (bound.toarray().ravel() for bound in (Z.nanmin(axis=0), Z.nanmax(axis=0)))
+    else:
+        low, high = np.fmin.reduce(Z, axis=0), np.fmax.reduce(Z, axis=0)
+    unknown = np.isnan(low)
+    shift, extent = _shift_and_extent(np.where(unknown, 0.0, low), np.where(unknown, 0.0, high))
+    _refuse_wide(extent)
+    shift[coded] = 0.0
+    extent[coded] = 1.0
+    constant = extent == 0.0
+    divisor = np.where(constant, np.inf, extent)
+    if is_sparse:
+        Z = sparse.csr_matrix((Z.data, Z.indices, Z.indptr), shape=Z.shape)
+        Z.data -= shift[Z.indices]
+        Z.data /= divisor[Z.indices]
+        Z.eliminate_zeros()
+        Z.sort_indices()
+    else:
+        Z -= shift
+        Z /= divisor
+        Z += 0.0
+    return Z, np.where(coded, 0.0, 1.0)
+
+
+def any_missing(X):
+    """Say whether there is a NaN among the values of a dense or sparse matrix without infinities."""
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore"):  # finite values may have no finite sum
+        total = values.sum()
+    return bool(np.isnan(total)) and bool(np.isnan(values).any())
+
+
+def prepare(X, discrete=None, in_place=False):
+    """Bring columns to the scale of their differences, the plain way if that will do.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, p)
+        float64, finite or NaN; CSR in canonical form without stored zeros.
+    discrete : bool ndarray of shape (p,), optional
+        Columns whose difference is 0 or 1.
+    in_place : bool
+        As in :func:`normalise`.
+
+    Returns
+    -------
+    Z : ndarray (C order) or csr_matrix of shape (n, p), float64
+        From :func:`normalise`, or from :func:`normalise_mixed`.
+    full : float64 ndarray of shape (p,), or None
+        As from :func:`normalise_mixed`; None where no value is missing and no column holds codes.
+    """
+    if not any_missing(X):
+        if discrete is None or not discrete.any():
+            return normalise(X, in_place), None
+        chosen = np.flatnonzero(discrete)
+        if (distinct_values(X[:, chosen]) <= 2).all():
+            return normalise(X, in_place), None
+    return normalise_mixed(X, np.zeros(X.shape[1], dtype=bool) if discrete is None else discrete)

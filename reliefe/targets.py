@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from reliefe.distances import Groups
-from reliefe.kernels import multilabel
+from reliefe.kernels import mixed, multilabel, regression
 from reliefe.kernels import targets as kernels
 from reliefe.kernels import weights as multiclass
 
@@ -30,7 +30,7 @@ EMBEDDED_DISTANCES = {"cosine": kernels.COSINE, "hyperbolic": kernels.HYPERBOLIC
 _PIECES = 16
 
 
-def _add_updates(kernels_of, Z, block, rest, weights, team):
+def add_updates(kernels_of, Z, block, rest, weights, team, full=None):
     """Add one block's updates to ``weights``.
 
     Dense columns are shared out over the threads. Sparse rows are worked on in a fixed number of pieces whose
@@ -46,13 +46,18 @@ def _add_updates(kernels_of, Z, block, rest, weights, team):
         Row numbers of the block.
     rest : tuple
         What the kernels take between the block and the range to work on.
-    weights : float64 ndarray of shape (p,)
+    weights : float64 ndarray of shape (p,) or (·, p)
         Changed in place.
     team : reliefe._threads.Team
         The threads.
+    full : float64 ndarray of shape (p,), optional
+        What the kernels take before the block, if anything.
     """
+    before = () if full is None else (full,)
     if not sparse.issparse(Z):
-        team.split(lambda lo, hi: kernels_of.update_dense(Z, block, *rest, lo, hi, weights), Z.shape[1])
+        team.split(
+            lambda lo, hi: kernels_of.update_dense(Z, *before, block, *rest, lo, hi, weights), Z.shape[1]
+        )
         return
     size = block.shape[0]
     n_pieces = min(_PIECES, size)
@@ -60,7 +65,7 @@ def _add_updates(kernels_of, Z, block, rest, weights, team):
     partial = {lo: np.zeros_like(weights) for lo in bounds[:-1]}
     team.each(
         lambda lo, hi: kernels_of.update_sparse(
-            Z.indptr, Z.indices, Z.data, block, *rest, lo, hi, partial[lo]
+            Z.indptr, Z.indices, Z.data, *before, block, *rest, lo, hi, partial[lo]
         ),
         list(pairwise(bounds)),
     )
@@ -91,7 +96,27 @@ def class_coefficients(codes, class_sizes, rows):
     return coefficients
 
 
-class Classes:
+class _Target:
+    """What all targets have: sums kept column by column, and weights made from them at the end.
+
+    Attributes
+    ----------
+    nearest_first : bool
+        Whether neighbours are needed in the order of their distances.
+    """
+
+    nearest_first = False
+
+    def new_sums(self, p):
+        """Return what updates are added to."""
+        return np.zeros(p, dtype=np.float64)
+
+    def weights(self, sums, n_iterations):
+        """Turn what was added up over all iterations into weights, (p,)."""
+        return sums / n_iterations
+
+
+class Classes(_Target):
     """A class per row; neighbours are looked for class by class.
 
     Parameters
@@ -114,14 +139,20 @@ class Classes:
         """Numbers of neighbours as shown to the user, (s, c)."""
         return counts
 
-    def update(self, Z, block, groups, near, counts, abs_mean, weights, team):
-        """Add one block's updates to ``weights``."""
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
+        """Add one block's updates to ``weights``. With ``full`` (p,), columns may hold codes and values be NaN."""
         coefficients = class_coefficients(self.codes, self._sizes, block)
+        if full is not None:
+            similar = np.zeros(counts.shape[1], dtype=bool)
+            shares = similar, np.ones(near.shape), np.zeros(near.shape)
+            rest = (near, groups.segment_ptr, counts, coefficients, *shares, mixed.CLASSES, abs_mean)
+            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full)
+            return
         rest = (near, groups.segment_ptr, counts, coefficients, abs_mean)
-        _add_updates(multiclass, Z, block, rest, weights, team)
+        add_updates(multiclass, Z, block, rest, weights, team)
 
 
-class LabelSets:
+class LabelSets(_Target):
     """A set of labels per row; neighbours are looked for among all rows and weighed by target distance.
 
     Parameters
@@ -152,8 +183,82 @@ class LabelSets:
         """Numbers of neighbours as shown to the user, (s,)."""
         return counts[:, 0]
 
-    def update(self, Z, block, groups, near, counts, abs_mean, weights, team):
-        """Add one block's updates to ``weights``."""
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
+        """As :meth:`Classes.update`."""
         distances = np.empty(near.shape, dtype=np.float64)
         team.split(lambda lo, hi: self._measure(block, near, counts, lo, hi, distances), block.shape[0])
-        _add_updates(multilabel, Z, block, (near, counts, distances, abs_mean), weights, team)
+        if full is not None:
+            shares = np.ones((block.shape[0], 1)), np.zeros(1, dtype=bool), np.ones(near.shape), distances
+            rest = (near, groups.segment_ptr, counts, *shares, mixed.LABEL_SETS, abs_mean)
+            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full)
+            return
+        add_updates(multilabel, Z, block, (near, counts, distances, abs_mean), weights, team)
+
+
+class Responses(_Target):
+    """A number per row (RReliefF); neighbours are looked for among all rows and weighed by target distance.
+
+    A neighbour's influence falls with its rank r as exp(−(r / σ)²), and the influences of a row's neighbours are
+    1 together.
+
+    Parameters
+    ----------
+    values : float64 ndarray of shape (n,)
+        Range-normalised target, not constant.
+    sigma : float or None
+        σ; None gives all neighbours the same influence.
+    """
+
+    #: Share of all influence below which a sum is rounding of what was taken away from the whole.
+    _NEGLIGIBLE = 1e-12
+
+    nearest_first = True
+
+    def __init__(self, values, sigma):
+        self._values = values
+        self._sigma = sigma
+
+    def groups(self, n_neighbors):
+        """All rows in one group; ``n_neighbors`` None is the adaptive number."""
+        return Groups.of(np.zeros(self._values.shape[0], dtype=np.int64), 1, n_neighbors)
+
+    def used(self, counts):
+        """Numbers of neighbours as shown to the user, (s,)."""
+        return counts[:, 0]
+
+    def new_sums(self, p):
+        """Return what updates are added to: with differences to far and to near targets, then without them."""
+        return np.zeros((4, p), dtype=np.float64)
+
+    def _influence(self, counts, k):
+        ranks = np.arange(1, k + 1)
+        falling = np.ones(k) if self._sigma is None else np.exp(-np.square(ranks / self._sigma))
+        influence = np.where(ranks <= counts, falling, 0.0)
+        return influence / influence.sum(axis=1, keepdims=True)
+
+    def update(self, Z, block, groups, near, counts, abs_mean, sums, team, full=None):
+        """As :meth:`Classes.update`, to ``sums``."""
+        influence = self._influence(counts, near.shape[1])
+        chosen = np.where(
+            influence > 0.0, near, 0
+        )  # beyond the neighbours there is nothing that could be read
+        distances = np.abs(self._values[block][:, np.newaxis] - self._values[chosen])
+        if full is None:
+            add_updates(regression, Z, block, (near, counts, influence, distances, abs_mean), sums, team)
+        else:
+            shares = np.ones((block.shape[0], 1)), np.zeros(1, dtype=bool), influence, distances
+            rest = (near, groups.segment_ptr, counts, *shares, mixed.RESPONSES, abs_mean)
+            add_updates(mixed, Z, block, rest, sums, team, full)
+            if not sparse.issparse(Z):
+                return
+        sums[2] += (influence * distances).sum()
+        sums[3] += (influence * (1.0 - distances)).sum()
+
+    def weights(self, sums, n_iterations):
+        """As :meth:`_Target.weights`; a term without anything to divide by is 0."""
+        least = self._NEGLIGIBLE * n_iterations
+        far, near = (
+            np.divide(sums[part], sums[part + 2], out=np.zeros(sums.shape[1]), where=sums[part + 2] > least)
+            for part in range(2)
+        )
+        return far - near

@@ -1,113 +1,14 @@
-"""Every check of what a user hands in, made once; the code behind it trusts its arrays."""
+"""Every check of the data a user hands in, made once; the code behind it trusts its arrays."""
 
 from __future__ import annotations
-
-from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from reliefe.distances import METRICS
-from reliefe.targets import EMBEDDED_DISTANCES, SET_DISTANCES
 
-
-def check_parameters(estimator):
-    """Check the parameters of a ReliefF or ReliefE object.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the parameter, its value and what is allowed.
-    """
-    parameters = estimator.get_params(deep=False)
-    k = parameters["n_neighbors"]
-    if isinstance(k, str):
-        if k != "adaptive":
-            raise ValueError(f'n_neighbors must be a positive integer or "adaptive", got {k!r}.')
-    else:
-        _positive_integer("n_neighbors", k, ' or "adaptive"')
-    for name in ("abs_mean", "verbose"):
-        if not isinstance(parameters[name], (bool, np.bool_)):
-            raise TypeError(f"{name} must be True or False, got {parameters[name]!r}.")
-    distance = parameters["target_distance"]
-    known = {**SET_DISTANCES, **EMBEDDED_DISTANCES}
-    if not isinstance(distance, str) or distance not in known:
-        raise ValueError(f"target_distance must be one of {sorted(known)}, got {distance!r}.")
-    if parameters["n_iterations"] is not None:
-        _positive_integer("n_iterations", parameters["n_iterations"], " or None")
-    _check_selection(parameters["n_features_to_select"])
-    n_jobs = parameters["n_jobs"]
-    if n_jobs is not None and (not _is_integer(n_jobs) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
-    _check_random_state(parameters["random_state"])
-    if "metric" not in parameters:
-        return
-    if not isinstance(parameters["metric"], str) or parameters["metric"] not in METRICS:
-        raise ValueError(f"metric must be one of {sorted(METRICS)}, got {parameters['metric']!r}.")
-    embedding = parameters["embedding"]
-    if isinstance(embedding, str):
-        if embedding != "umap":
-            raise ValueError(
-                f'embedding must be "umap" or an object with fit and transform, got {embedding!r}.'
-            )
-    elif isinstance(embedding, type) or not (hasattr(embedding, "fit") and hasattr(embedding, "transform")):
-        raise TypeError(f'embedding must be "umap" or an object with fit and transform, got {embedding!r}.')
-    d = parameters["n_components"]
-    if isinstance(d, str):
-        if d != "twonn":
-            raise ValueError(f'n_components must be a positive integer or "twonn", got {d!r}.')
-    else:
-        _positive_integer("n_components", d, ' or "twonn"')
-    _positive_integer("n_representatives", parameters["n_representatives"])
-    share = parameters["sparsify_above"]
-    if not isinstance(share, Real) or isinstance(share, bool):
-        raise TypeError(f"sparsify_above must be a number from 0 to 1, got {share!r}.")
-    if not 0.0 <= share <= 1.0:
-        raise ValueError(f"sparsify_above must be a number from 0 to 1, got {share!r}.")
-
-
-def _is_integer(value):
-    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
-
-
-def _positive_integer(name, value, otherwise=""):
-    if not _is_integer(value):
-        raise TypeError(f"{name} must be a positive integer{otherwise}, got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be a positive integer{otherwise}, got {value!r}.")
-
-
-def _check_selection(value):
-    """Check n_features_to_select as far as this goes without knowing the number of columns."""
-    if value is None:
-        return
-    if _is_integer(value):
-        if value >= 1:
-            return
-    elif isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
-        if 0.0 < value <= 1.0:
-            return
-    else:
-        raise TypeError(
-            f"n_features_to_select must be None, a positive integer or a share in (0, 1], got {value!r}."
-        )
-    raise ValueError(
-        f"n_features_to_select must be None, a positive integer or a share in (0, 1], got {value!r}."
-    )
-
-
-def _check_random_state(value):
-    if value is None or isinstance(value, np.random.RandomState):
-        return
-    if not _is_integer(value):
-        raise TypeError(f"random_state must be None, an integer or a numpy RandomState, got {value!r}.")
-    if not 0 <= value < 2**32:
-        raise ValueError(f"random_state must lie in 0 … 2**32 − 1, got {value!r}.")
-
-
-def check_X(estimator, X, y):
+def check_X(estimator, X, y, missing="raise"):
     """Check the training rows and bring them to one of two forms.
 
     Parameters
@@ -118,6 +19,8 @@ def check_X(estimator, X, y):
         Any numeric type. Not modified.
     y : object
         The target, only to say early that there is none.
+    missing : {"raise", "ignore"}
+        Whether NaN is an error.
 
     Returns
     -------
@@ -137,7 +40,7 @@ def check_X(estimator, X, y):
     X = validate_data(
         estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
     )
-    _refuse_non_finite(X, getattr(estimator, "feature_names_in_", None))
+    _refuse_non_finite(X, getattr(estimator, "feature_names_in_", None), missing == "ignore")
     return _canonical(X) if sparse.issparse(X) else X
 
 
@@ -183,6 +86,68 @@ def check_y(y, n_rows):
             f"y holds one class only ({classes[0]!r}); ranking needs rows of at least 2 classes."
         )
     return codes.astype(np.int64), classes
+
+
+def check_response(y, n_rows):
+    """Check a numeric target.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Finite numbers, not all the same. Not modified.
+    n_rows : int
+        Number of rows of X.
+
+    Returns
+    -------
+    float64 ndarray of shape (n,)
+        Range-normalised: from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming what is wrong and where.
+    """
+    if sparse.issparse(y):
+        raise ValueError('y is a sparse matrix; with target="regression", pass a 1-D array of numbers.')
+    y = _as_array(y)
+    if y.ndim == 2 and y.shape[1] > 1:
+        raise ValueError(
+            f'y has shape {y.shape}; with target="regression" it holds one number per row. Several targets are '
+            "ranked one at a time."
+        )
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind not in "biuf":
+        try:
+            if any(isinstance(value, (str, bytes)) for value in y):
+                raise ValueError(f"it holds text, such as {y[0]!r}")
+            y = y.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f'y: target="regression" takes numbers only ({error}).') from None
+    y = y.astype(np.float64)
+    _check_length(y.shape[0], n_rows)
+    if not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"Input y contains {'NaN' if np.isnan(y[row]) else 'infinity'}: row {row}.")
+    low, high = y.min(), y.max()
+    if low == high:
+        raise ValueError(f"y is {low!r} in every row; ranking needs at least 2 different values.")
+    with np.errstate(over="ignore"):
+        extent = high - low
+    if not np.isfinite(extent):
+        raise ValueError("y: its range exceeds what float64 can hold; rescale it first.")
+    return (y - low) / extent
+
+
+def check_classes(estimator, y, n_rows):
+    """As :func:`check_y` for a ranker that takes one class per row only."""
+    target, classes = check_y(y, n_rows)
+    if sparse.issparse(target):
+        raise ValueError(
+            f"{type(estimator).__name__} takes one class per row, but y has {target.shape[1]} columns of labels; "
+            "ReliefF and ReliefE take label sets."
+        )
+    return target, classes
 
 
 def _as_array(y):
@@ -271,9 +236,19 @@ def _refuse_text(column, where):
             )
 
 
-def _refuse_non_finite(X, names):
-    """Name row and column of the first value that is NaN or infinite."""
+def _refuse_non_finite(X, names, allow_nan=False):
+    """Name row and column of the first value that is infinite, or NaN unless that is allowed."""
     values = X.data if sparse.issparse(X) else X
+    if allow_nan:
+        if not np.isinf(values).any():
+            return
+        if sparse.issparse(X):
+            X = sparse.csr_matrix(
+                (np.where(np.isnan(values), 0.0, values), X.indices, X.indptr), shape=X.shape
+            )
+            values = X.data
+        else:
+            X = values = np.where(np.isnan(values), 0.0, values)
     with np.errstate(over="ignore", invalid="ignore"):  # finite values may have no finite sum
         total = values.sum()
     if np.isfinite(total) or np.isfinite(values).all():
@@ -291,6 +266,7 @@ def _refuse_non_finite(X, names):
     raise ValueError(
         f"Input X contains {kind}: row {row}, {label}. Remove or impute such values first; "
         "Relief distances are not defined for them."
+        + (' With missing="ignore", ReliefF and the SURF family leave them out.' if kind == "NaN" else "")
     )
 
 

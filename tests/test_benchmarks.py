@@ -88,6 +88,23 @@ def test_weights_are_compared_in_the_same_run(digits_run):
     assert row["agrees"] is True and row["peer"] == "ours, dense"
 
 
+def test_multisurf_is_held_against_its_peers(tmp_path):
+    code, results = run(tmp_path, "--only", "multisurf_digits", "multisurf_wide", "multisurf_sparse")
+    assert code == 0
+    digits, wide, sparse = (
+        results["workloads"][f"multisurf_{name}"] for name in ("digits", "wide", "sparse")
+    )
+    published, compatible = of(digits["agreement"], "skrebate", key="peer")
+    assert published["on"] == "two_classes" and compatible["on"] == "tie_free"
+    assert published["agrees"] is compatible["agrees"] is True
+    assert [goal["wanted"] for goal in digits["goals"]] == [2, 2, 200]
+    assert [goal["wanted"] for goal in wide["goals"]] == [4]
+    seconds, peak = sparse["goals"]
+    assert seconds["wanted"] == 60 and seconds["met"] is True
+    if sys.platform == "linux":
+        assert 0 <= peak["measured"] < peak["wanted"]
+
+
 def test_own_measurements_run(tmp_path):
     _, results = run(tmp_path, "--only", "memory", "two_threads", "growth")
     found = results["workloads"]

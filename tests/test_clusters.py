@@ -128,7 +128,9 @@ def test_the_cell_of_a_dask_worker_that_is_killed_is_done_elsewhere(tmp_path):
     victim = alive(at_cell(study))[0]
     victim.kill()
     counts, errors = finish(study)
-    assert counts == {"cells": N_CELLS, "missing": N_CELLS, "ran": N_CELLS, "found": 0, "lost": 0}
+    # It may have been killed between writing its cell and saying so: then the one who is given it finds it done.
+    assert counts["found"] in (0, 1) and counts["ran"] + counts["found"] == N_CELLS
+    assert (counts["cells"], counts["missing"], counts["lost"]) == (N_CELLS, N_CELLS, 0)
     assert not alive([victim]) and "failed" not in errors and "died" not in errors
     assert rows_of(results) == expected(tmp_path)
 

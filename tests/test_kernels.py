@@ -9,6 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import naive
+import naive_mixed
+import naive_thresholds
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -32,9 +34,17 @@ TWINS = {
     "euclidean.nearest_sparse": naive.nearest_rows,
     "euclidean.squared_dense": naive.euclidean,
     "euclidean.squared_sparse": naive.euclidean,
+    "mixed.distances_dense": naive_mixed.distance,
+    "mixed.distances_sparse": naive_mixed.distance,
+    "mixed.update_dense": naive_mixed.class_means,
+    "mixed.update_sparse": naive_mixed.class_means,
     "multilabel.update_dense": naive.multilabel_update,
     "multilabel.update_sparse": naive.multilabel_update,
+    "neighbours.nearest_first": naive.in_order,
     "neighbours.nearest_per_class": naive.nearest,
+    "regression.update_dense": naive_mixed.rrelieff,
+    "regression.update_sparse": naive_mixed.rrelieff,
+    "screening.nearest_first": naive.in_order,
     "screening.nearest_screened": naive.nearest,
     "screening.screen": naive.manhattan,
     "screening.side_by_side": naive.table,
@@ -45,6 +55,15 @@ TWINS = {
     "sparsify.decide": naive.sparsify_rule,
     "targets.between_sets": naive.SET_DISTANCES,
     "targets.between_vectors": naive.EMBEDDED_DISTANCES,
+    "thresholds.fixed_columns": naive.table,
+    "thresholds.list_pairs": naive_thresholds.pair_weights,
+    "thresholds.list_zones": naive_thresholds.zones,
+    "thresholds.zone_factors": naive_thresholds.pair_weights,
+    "thresholds.manhattan_dense": naive.manhattan,
+    "thresholds.pair_weights": naive_thresholds.pair_weights,
+    "thresholds.spread": naive_thresholds.moments,
+    "thresholds.update_dense": naive_thresholds.weighted_differences,
+    "thresholds.update_sparse": naive_thresholds.weighted_differences,
     "weights.update_dense": naive.multiclass_update,
     "weights.update_sparse": naive.multiclass_update,
 }

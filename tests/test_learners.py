@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MaxAbsScaler
@@ -26,10 +27,14 @@ def data(n_rows, n_features, n_classes, as_csr=False, seed=0):
     return MaxAbsScaler().fit_transform(X), np.array(["a", "b", "c", "d"])[y]
 
 
+@pytest.mark.parametrize("newton_at_most", [0, 50, 1000])
 @pytest.mark.parametrize("as_csr", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(("n_rows", "n_features"), [(120, 30), (40, 200)])
-def test_coefficients_are_those_of_scikit_learn_to_its_tolerance(n_rows, n_features, n_classes, as_csr):
+def test_coefficients_are_those_of_scikit_learn_to_its_tolerance(
+    n_rows, n_features, n_classes, as_csr, newton_at_most, monkeypatch
+):
+    monkeypatch.setattr(learners, "_NEWTON_AT_MOST", newton_at_most)
     X, y = data(n_rows, n_features, n_classes, as_csr)
     sizes = sorted({1, 2, 5, n_features // 4, min(n_rows, 20), n_rows - 1, n_features - 1, n_features})
     sizes = [size for size in sizes if size <= n_features]
@@ -60,12 +65,27 @@ def test_both_ways_through_more_columns_than_rows_end_at_the_same_place(monkeypa
         assert np.allclose(one.coef_, other.coef_, rtol=0, atol=1e-6)
 
 
-def test_a_start_from_before_saves_iterations():
+def test_the_usual_tolerance_ends_where_predictions_do_not_change_any_more():
+    data_set = load_breast_cancer()
+    X, y = MaxAbsScaler().fit_transform(data_set.data), data_set.target
+    sizes = range(1, 31)
+    usual = NestedLogisticRegression().path(X[::2], y[::2], sizes)
+    tight = NestedLogisticRegression(tol=1e-12).path(X[::2], y[::2], sizes)
+    for size, one, other in zip(sizes, usual, tight, strict=True):
+        assert np.abs(one.coef_ - other.coef_).max() < 1e-3
+        assert np.array_equal(one.predict(X[1::2, :size]), other.predict(X[1::2, :size]))
+
+
+@pytest.mark.parametrize("newton_at_most", [0, 1000])
+def test_a_start_from_before_saves_iterations(newton_at_most, monkeypatch):
+    monkeypatch.setattr(learners, "_NEWTON_AT_MOST", newton_at_most)
+    solver = "newton-cholesky" if newton_at_most else "lbfgs"
     X, y = data(400, 60, 3)
     sizes = list(range(1, 61, 3))
     nested = sum(int(model.n_iter_.max()) for model in NestedLogisticRegression(tol=1e-6).path(X, y, sizes))
     alone = sum(
-        int(LogisticRegression(tol=1e-6, max_iter=10000).fit(X[:, :size], y).n_iter_.max()) for size in sizes
+        int(LogisticRegression(tol=1e-6, max_iter=10000, solver=solver).fit(X[:, :size], y).n_iter_.max())
+        for size in sizes
     )
     assert nested < alone
 

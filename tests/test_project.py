@@ -295,7 +295,7 @@ def test_constraints_cover_what_the_requirements_require():
         seen.add((name, frozenset(requirement.extras)))
         distribution = metadata.distribution(name)
         if Version(distribution.version) == pins()[name]:
-            supported = SpecifierSet(distribution.metadata["Requires-Python"] or "")
+            supported = SpecifierSet(distribution.metadata.get("Requires-Python") or "")
             assert supported.contains(f"{lowest}.0"), f"{name} does not run on Python {lowest}"
         for line in distribution.requires or []:
             needed = Requirement(line)

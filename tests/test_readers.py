@@ -423,13 +423,14 @@ def test_imdb_is_parsed_once_in_little_memory(local_data, tmp_path):
         "        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
         "from experiments.datasets import load\n"
         "block = yaml.safe_load(open('conf/dataset/imdb.yaml'))\n"
-        "start = time.perf_counter()\n"
+        "start = time.process_time()\n"
         f"data = load(block, {str(local_data)!r}, cache={str(tmp_path)!r}, download=False)\n"
-        "print(time.perf_counter() - start, peak())\n"
+        "print(time.process_time() - start, peak())\n"
     )
     root = Path(__file__).resolve().parents[1]
     environment = {**os.environ, "PYTHONPATH": str(root)}
-    for most_seconds in (60, 3):
+    spent = []
+    for _ in range(2):
         done = subprocess.run(
             [sys.executable, "-c", code],
             cwd=root,
@@ -439,7 +440,9 @@ def test_imdb_is_parsed_once_in_little_memory(local_data, tmp_path):
             check=True,
         )
         seconds, mib = (float(each) for each in done.stdout.split())
-        assert seconds < most_seconds and mib < 700
+        spent.append(seconds)
+        assert mib < 700
+    assert spent[1] < spent[0] / 2
 
 
 def test_unpacked_content_is_not_needed_for_a_parsed_copy(cached, monkeypatch):

@@ -13,7 +13,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 #: Files that reach every kernel on inputs small enough for the interpreter; the first proves that the mode is on.
-SUITE = ["kernel_modes.py", "test_kernels.py"]
+SUITE = ["kernel_modes.py", "test_kernels.py", "test_threshold_kernels.py"]
 #: With the estimators around the kernels: blocks, threads, groups of classes of 1, 2 and 15 rows.
 ESTIMATORS = {
     "NUMBA_DISABLE_JIT": [
@@ -21,12 +21,26 @@ ESTIMATORS = {
         "test_relieff.py::test_fewer_iterations_use_a_sample_without_replacement",
         "test_multilabel.py::test_fewer_iterations",
         "test_reliefe.py::test_fewer_iterations",
+        "test_surf.py::test_many_classes_and_classes_of_one_row",
+        "test_surf.py::test_many_classes_and_classes_of_one_row",
+        "test_mixed.py::test_label_sets",
+        "test_mixed.py::test_means_of_similarity",
+        "test_regression.py::test_missing_values_and_discrete_columns",
+        "test_regression.py::test_updates",
     ],
     "NUMBA_BOUNDSCHECK": [
         "test_relieff.py::test_fast_is_naive",
         "test_relieff.py::test_case_6_equal_columns_and_many_threads",
         "test_many_rows.py",
         "test_multilabel.py::test_fast_is_naive",
+        "test_surf.py::test_blocks_change_nothing_but_the_last_digits",
+        "test_mixed.py::test_a_long_table_has_tiles",
+        "test_mixed.py::test_discrete_columns",
+        "test_mixed.py::test_label_sets",
+        "test_mixed.py::test_means_of_similarity",
+        "test_regression.py::test_missing_values_and_discrete_columns",
+        "test_regression.py::test_ranks_follow_the_distance_and_ties_the_row",
+        "test_regression.py::test_updates",
     ],
 }
 

@@ -1,12 +1,12 @@
-"""fast-select's ReliefF on its CPU backend."""
+"""fast-select's rankers on its CPU backend."""
 
 from __future__ import annotations
 
 import warnings
 from importlib import metadata
 
+import fast_select
 import numpy as np
-from fast_select import ReliefF
 
 
 def versions():
@@ -15,11 +15,12 @@ def versions():
 
 
 class Job:
-    """Setting ``parameters``: those of ``fast_select.ReliefF``."""
+    """Settings: ``ranker`` (ReliefF unless said), and its ``parameters``."""
 
     def __init__(self, X, y, settings, threads):
         self._X, self._y = np.asarray(X), y
-        self._ranker = ReliefF(**{"backend": "cpu", "n_jobs": threads, **settings.get("parameters", {})})
+        kind = getattr(fast_select, settings.get("ranker", "ReliefF"))
+        self._ranker = kind(**{"backend": "cpu", "n_jobs": threads, **settings.get("parameters", {})})
         self.weights = None
         self.notes = {}
 

@@ -1,11 +1,11 @@
-"""scikit-rebate's ReliefF."""
+"""scikit-rebate's rankers."""
 
 from __future__ import annotations
 
 from importlib import metadata
 
 import numpy as np
-from skrebate import ReliefF
+import skrebate
 
 
 def versions():
@@ -14,17 +14,18 @@ def versions():
 
 
 class Job:
-    """Setting ``parameters``: those of ``skrebate.ReliefF``."""
+    """Settings: ``ranker`` (ReliefF unless said), and its ``parameters``."""
 
     def __init__(self, X, y, settings, threads):
         self._X, self._y = np.asarray(X), y
         self._threads = threads
+        self._kind = getattr(skrebate, settings.get("ranker", "ReliefF"))
         self._parameters = settings.get("parameters", {})
         self.weights = None
         self.notes = {}
 
     def _fit(self, X, y):
-        ranker = ReliefF(**{"n_jobs": self._threads, **self._parameters})
+        ranker = self._kind(**{"n_jobs": self._threads, **self._parameters})
         ranker.fit(X, y)
         return np.asarray(ranker.feature_importances_)
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from experiments.analysis.averages import averages
 from experiments.analysis.coverage import failures
+from experiments.analysis.critical_distance import RankComparison, compare_ranks
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.scores import MEASURES, comparable, complete_rows, score_table
+from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
 from experiments.analysis.tables import summary
 
 
@@ -32,7 +33,7 @@ class Comparison:
         From :func:`experiments.analysis.groups.missing_of`.
     scores : dict of str to DataFrame
         Measure → data sets × rankers, NaN where a ranker is not complete.
-    ranks : dict of str to CriticalDistance or None
+    ranks : dict of str to RankComparison or None
         Measure → average ranks (:mod:`experiments.analysis.critical_distance`); None when there is no diagram.
     rank_reasons : dict of str to str
         Measure → why there is no diagram, for those without.
@@ -53,7 +54,7 @@ class Comparison:
     failures: pd.DataFrame
     missing: pd.DataFrame
     scores: dict[str, pd.DataFrame]
-    ranks: dict[str, Any]
+    ranks: dict[str, RankComparison | None]
     rank_reasons: dict[str, str]
     rank_left_out: dict[str, list[str]]
     averages: dict[str, pd.DataFrame]
@@ -96,12 +97,12 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
     rows = complete_rows(frame, group.expected)
     summed = summary(frame, group.expected)
     scores = {measure: score_table(rows, measure) for measure in MEASURES}
-    ranks, reasons, left_out = {}, {}, {}
+    ranks: dict[str, RankComparison | None] = {}
+    reasons, left_out = {}, {}
     for measure, table in scores.items():
         ranks[measure], reasons[measure], left_out[measure] = _ranks(
             table, MEASURES[measure].higher_is_better
         )
-    curves = rf1_curve(frame, group.expected)
     return Comparison(
         group=group,
         summary=summed,
@@ -115,27 +116,19 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
             measure: averages(table, higher_is_better=MEASURES[measure].higher_is_better)
             for measure, table in scores.items()
         },
-        curves=curves,
-        similarity=_similarity(rows, curves),
+        curves=rf1_curve(frame, group.expected),
+        similarity={
+            kind: similarity_matrix(pairwise_fuji(frame, group.expected, on=column))
+            for kind, column in (("curves", "rf1_micro"), ("weights", "weights"))
+        },
         posterior=posterior,
     )
 
 
-def _ranks(table: pd.DataFrame, higher_is_better: bool) -> tuple[Any, str, list[str]]:
-    from experiments.analysis.critical_distance import critical_distance
-
+def _ranks(table: pd.DataFrame, higher_is_better: bool) -> tuple[RankComparison | None, str, list[str]]:
     kept, left_out = comparable(table)
     if kept.shape[1] < 2:
-        n = table.notna().any(axis=0).sum()
-        return (
-            None,
-            f"ranks need two complete rankers on one data set; there {'is' if n == 1 else 'are'} {n}",
-            left_out,
-        )
-    return critical_distance(kept, higher_is_better=higher_is_better), "", left_out
-
-
-def _similarity(rows: pd.DataFrame, curves: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    from experiments.analysis.similarity import curve_similarity, weight_similarity
-
-    return {"curves": curve_similarity(curves), "weights": weight_similarity(rows)}
+        n = int(table.notna().any(axis=0).sum())
+        why = f"ranks need two complete rankers on one data set; there {'is' if n == 1 else 'are'} {n}"
+        return None, why, left_out
+    return compare_ranks(kept, higher_is_better=higher_is_better), "", left_out

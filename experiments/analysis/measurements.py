@@ -6,6 +6,7 @@ Which columns there are depends on the kind of the measurement (``experiments.st
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ def points(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
     frame : DataFrame
         Rows, of any studies and kinds.
     kind : str
-        "sparsity", "latent_dimension", "adaptive_k" or "phases".
+        "sparsity", "latent_dimension", "adaptive_k", "phases" or "recovery".
 
     Returns
     -------
@@ -37,7 +38,10 @@ def points(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
         adaptive_k
             ``class_number``, ``class_size``, ``neighbors``, ``count``;
         phases
-            ``phase``, ``seconds``, ``share`` (of all phases).
+            ``phase``, ``seconds``, ``share`` (of all phases);
+        recovery
+            ``n_features``, ``n_informative``, ``top`` (1, 2, 5, 10, … and the number of informative columns),
+            ``found`` (informative columns among the ``top`` best), ``share`` (of what could have been found there).
 
         Rows with a status other than "ok", and phases without times, are left out.
 
@@ -54,6 +58,49 @@ def points(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
         where = [row[name] for name in _WHERE[1:]]
         lines += [[*where, *line] for line in spread(row)]
     return pd.DataFrame(lines, columns=[*_WHERE[1:], *columns])
+
+
+def recovered(frame: pd.DataFrame) -> pd.DataFrame:
+    """Average what was found over data sets that differ in their seed alone.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows, of any studies and kinds.
+
+    Returns
+    -------
+    DataFrame
+        ``family`` (the data set without its seed and number of noise columns), ``ranker``, ``n_noise``, ``share``
+        (mean share of the informative columns among as many best), ``n_datasets``; ordered as the rows are, then by
+        ``n_noise``.
+    """
+    table = points(frame, "recovery")
+    table = table[table["top"] == table["n_informative"]]
+    table = table.assign(
+        family=[_family(name) for name in table["dataset"]],
+        n_noise=table["n_features"] - table["n_informative"],
+    )
+    grouped = table.groupby(["family", "ranker", "n_noise"], sort=False)
+    averaged = grouped.agg(share=("share", "mean"), n_datasets=("dataset", "nunique")).reset_index()
+    places = {family: place for place, family in enumerate(averaged["family"].unique())}
+    return averaged.sort_values(
+        ["family", "n_noise"], key=lambda column: column.map(places) if column.name == "family" else column,
+        kind="stable", ignore_index=True,
+    )  # fmt: skip
+
+
+def _family(dataset: str) -> str:
+    """Take seed and number of noise columns out of a name such as ``xor[source.n_noise=20,source.seed=1]``."""
+    name, bracket, changes = dataset.partition("[")
+    if not bracket:
+        return name
+    kept = [
+        each.removeprefix("source.")
+        for each in changes.removesuffix("]").split(",")
+        if not re.fullmatch(r"(source\.)?(n_noise|seed)=\d+", each)
+    ]
+    return f"{name}[{','.join(kept)}]" if kept else name
 
 
 def phase_means(spread: pd.DataFrame) -> pd.DataFrame:
@@ -94,10 +141,17 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``kind``, ``dataset``, ``protocol``, ``ranker``, ``repeat``, ``result``: in words, or the measurement itself
-        for a kind that is not known here.
+        for a kind that is not known here. Recoveries are averaged as by :func:`recovered`: a line for each family
+        of data sets and ranker, with the repeat 0.
     """
     lines = []
-    for row in _ok(frame).to_dict("records"):
+    chosen = _ok(frame)
+    for protocol, rows in chosen[chosen["kind"] == "recovery"].groupby("protocol", sort=False):
+        for (family, ranker), part in recovered(rows).groupby(["family", "ranker"], sort=False):
+            shares = [f"{line.share:.2f} ({line.n_noise:,})" for line in part.itertuples()]
+            words = f"share found (among so many noise columns): {', '.join(shares)}"
+            lines.append(["recovery", family, protocol, ranker, 0, words])
+    for row in chosen[chosen["kind"] != "recovery"].to_dict("records"):
         words = _WORDS.get(row["kind"], lambda row: str(row["measurement"]))
         lines.append([*(row[name] for name in _WHERE), words(row)])
     return pd.DataFrame(lines, columns=[*_WHERE, "result"])
@@ -149,11 +203,21 @@ def _phases(row: Mapping[str, Any]) -> Iterator[list[Any]]:
         yield [phase, value, value / total if total > 0 else np.nan]
 
 
+def _recovery(row: Mapping[str, Any]) -> Iterator[list[Any]]:
+    measured = _measured(row)
+    ranks, p = measured["ranks"], measured["n_features"]
+    tops = {len(ranks)} | {step * 10**power for step in (1, 2, 5) for power in range(len(str(p)))}
+    for top in sorted(each for each in tops if each <= p):
+        found = sum(rank <= top for rank in ranks)
+        yield [p, len(ranks), top, found, found / min(top, len(ranks))]
+
+
 _POINTS: dict[str, tuple[Callable[[Mapping[str, Any]], Iterator[list[Any]]], list[str]]] = {
     "sparsity": (_sparsity, ["epsilon", "share_before", "share", "estimated"]),
     "latent_dimension": (_latent_dimension, ["rows", "log_ratio", "minus_log_rest", "slope"]),
     "adaptive_k": (_adaptive_k, ["class_number", "class_size", "neighbors", "count"]),
     "phases": (_phases, ["phase", "seconds", "share"]),
+    "recovery": (_recovery, ["n_features", "n_informative", "top", "found", "share"]),
 }
 
 

@@ -50,6 +50,8 @@ class Dataset:
         SHA-256, hexadecimal, of task, X and y: the same for dense and CSR, whatever the folder or file format.
     origin : str
         Where the files were: "local", "cached" (downloaded before), "downloaded" or, without a file, "bundled".
+    informative : tuple of int
+        Columns that decide the target, where it is known that no others do; empty where it is not known.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Dataset:
     feature_names: tuple[str, ...]
     checksum: str
     origin: str = "bundled"
+    informative: tuple[int, ...] = ()
 
 
 def load(
@@ -125,7 +128,17 @@ def load(
         raise DatasetError(
             f"{error}\nif the download was at fault: delete its files and their records (.json) in {folder}"
         ) from error
-    return Dataset(name, task, X, y, class_names, feature_names, _checksum(task, X, y), origin)
+    named = raw.informative if dataset.get("informative") is None else dataset["informative"]
+    informative = _places(name, named or (), feature_names)
+    return Dataset(name, task, X, y, class_names, feature_names, _checksum(task, X, y), origin, informative)
+
+
+def _places(name: str, informative: Sequence[str], feature_names: Sequence[str]) -> tuple[int, ...]:
+    place_of = {feature: place for place, feature in enumerate(feature_names)}
+    unknown = [feature for feature in informative if feature not in place_of]
+    if unknown:
+        raise DatasetError(f"data set {name}: the informative column {unknown[0]!r} is not among its columns")
+    return tuple(sorted(place_of[feature] for feature in informative))
 
 
 def _first_source(

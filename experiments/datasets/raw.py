@@ -31,6 +31,8 @@ class RawData:
         Columns of X that hold no numbers but places in the given list of values.
     place_of : callable, optional
         Row number (0-based) → where the row stands in its source, for messages; ``row 3`` and so on if not given.
+    informative : sequence of str, optional
+        Names of the columns that decide the class, where it is known that no others do.
     """
 
     X: np.ndarray | sparse.spmatrix | sparse.sparray
@@ -40,6 +42,7 @@ class RawData:
     label_names: Sequence[str] | None = None
     nominal: Mapping[int, Sequence[str]] | None = None
     place_of: Callable[[int], str] | None = None
+    informative: Sequence[str] | None = None
 
 
 def numbered_names(n_features: int) -> list[str]:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.figures import style
 from experiments.figures.heat import heat_map
-from experiments.figures.sheet import PAGE_WIDTH, Sheet, empty, room_for
+from experiments.figures.sheet import Sheet, empty, room_for
 
 _ROW = 0.15
 _MEANS = 1.5
@@ -55,7 +55,7 @@ def figure(
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     with style.applied():
         left, above = room_for(cells.index), room_for(cells.columns)
-        width = min(PAGE_WIDTH, max(style.COLUMN_WIDTH, left + _CELL * cells.shape[1] + _MEANS + 0.3))
+        width = min(style.PAGE_WIDTH, max(style.COLUMN_WIDTH, left + _CELL * cells.shape[1] + _MEANS + 0.3))
         height = _ROW * len(cells)
         map_width = width - left - _MEANS - 0.3
         sheet = Sheet(width, height + above + 0.42, title, note)

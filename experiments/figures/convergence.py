@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from experiments.figures import style
-from experiments.figures.sheet import PAGE_WIDTH, Legend, Sheet, empty
+from experiments.figures.sheet import Legend, Sheet, empty
 
 _AXES_HEIGHT = 1.5
 
@@ -88,7 +88,7 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
             for look in looks.values()
         ]
         n_columns = min(2, len(datasets))
-        width = PAGE_WIDTH if n_columns == 2 else style.COLUMN_WIDTH
+        width = style.PAGE_WIDTH if n_columns == 2 else style.COLUMN_WIDTH
         n_rows = -(-len(datasets) // n_columns)
         each = _AXES_HEIGHT + 0.62
         sheet = Sheet(width, n_rows * each + 0.05, title, note, Legend(handles, list(names.values())))

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.figures import style
-from experiments.figures.sheet import PAGE_WIDTH, Sheet, empty
+from experiments.figures.sheet import Sheet, empty
 
 _AXES_HEIGHT = 1.8
 _TITLES = {
@@ -37,7 +37,7 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
         return empty(title, "there are no points to fit a line to", note)
     kinds = list(dict.fromkeys(points["rows"]))
     with style.applied():
-        width = PAGE_WIDTH if len(kinds) > 1 else style.COLUMN_WIDTH
+        width = style.PAGE_WIDTH if len(kinds) > 1 else style.COLUMN_WIDTH
         room = (width - 0.1) / len(kinds)
         sheet = Sheet(width, _AXES_HEIGHT + 0.68, title, note)
         for place, kind in enumerate(kinds):

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.figures import rf1_curve, style
-from experiments.figures.sheet import PAGE_WIDTH, Legend, Sheet, empty
+from experiments.figures.sheet import Legend, Sheet, empty
 
 _AXES_HEIGHT = 1.25
 _MOST_COLUMNS = 2
@@ -52,7 +52,7 @@ def figure(
         ]
         n_columns = min(_MOST_COLUMNS, len(named))
         n_rows = -(-len(named) // n_columns)
-        width = PAGE_WIDTH if n_columns > 1 else style.COLUMN_WIDTH
+        width = style.PAGE_WIDTH if n_columns > 1 else style.COLUMN_WIDTH
         each, room = _AXES_HEIGHT + 0.62, width / n_columns
         sheet = Sheet(width, n_rows * each + 0.05, title, note, Legend(handles, list(looks)))
         lowest, highest = [], []

@@ -14,9 +14,6 @@ from matplotlib.textpath import TextToPath
 
 from experiments.figures import style
 
-#: Width of a figure over both columns, or over a page, inches.
-PAGE_WIDTH = 7.2
-
 #: Points of text, and heights of its lines in inches: of titles, small print, ticks and legends.
 _TITLE, NOTE, TICK, _LEGEND = 8, 6, 7, 7
 _TITLE_ROW, _NOTE_ROW, _LEGEND_ROW = 0.14, 0.105, 0.125

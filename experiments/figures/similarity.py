@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.figures import style
 from experiments.figures.heat import heat_map, scale
-from experiments.figures.sheet import PAGE_WIDTH, Sheet, empty, room_for
+from experiments.figures.sheet import Sheet, empty, room_for
 
 _CELL = 0.24
 _SMALLEST = 0.105
@@ -51,7 +51,7 @@ def figure(
     low, high = (float(np.nanmin(seen)), float(np.nanmax(seen))) if (~np.isnan(seen)).any() else (0.0, 1.0)
     with style.applied():
         room = room_for(named)
-        cell = max(_SMALLEST, min(_CELL, (PAGE_WIDTH - room - 0.2) / (n - 1)))
+        cell = max(_SMALLEST, min(_CELL, (style.PAGE_WIDTH - room - 0.2) / (n - 1)))
         side = cell * (n - 1)
         width = max(style.COLUMN_WIDTH, room + side + 0.75)
         sheet = Sheet(width, side + room + 0.08, title, note)

@@ -15,6 +15,8 @@ from experiments.files import write_whole
 
 #: Width of a text column, inches. Figures are drawn at the size they are printed at: 8 points are 8 points.
 COLUMN_WIDTH = 3.5
+#: Width of a page of two columns, inches.
+PAGE_WIDTH = 7.16
 
 #: Okabe and Ito's palette, told apart with every common kind of colour blindness; its yellow is left out because it
 #: vanishes on white paper. (M. Okabe, K. Ito: Color Universal Design, 2008.)

@@ -31,11 +31,12 @@ class RankResult:
     weights : ndarray of float64, shape (p,)
         One finite weight per column; larger is more relevant.
     fit_seconds : float
-        Wall clock of ``fit`` (or of the score function) alone, seconds.
+        Wall clock of ``fit`` (or of the score function) alone, seconds, with what a remembered embedding took.
     info : dict
         ``latent_dimension`` (int or None), ``phase_seconds`` (dict of phase → seconds) and ``neighbors_used`` (for
         each class, or for all labels together, a dict of number of neighbours → how many rows) where the fitted
-        estimator states them as ``n_components_``, ``timings_`` and ``n_neighbors_used_``; else empty.
+        estimator states them as ``n_components_``, ``timings_`` and ``n_neighbors_used_``; ``remembered_seconds``
+        where it had a memory for embeddings.
     """
 
     weights: np.ndarray
@@ -129,6 +130,7 @@ def rank(
     seed: int,
     *,
     around_fit: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    memory: str | None = None,
 ) -> RankResult:
     """Fit a configured ranker on one training fold.
 
@@ -151,6 +153,9 @@ def rank(
         back afterwards.
     around_fit : callable returning a context manager
         Entered just around ``fit``, outside the clock; for measuring memory.
+    memory : str, optional
+        Folder where Relief estimators keep embeddings for each other. What they did not spend is added to the time
+        of the fit, so that none gets its embedding for nothing.
 
     Returns
     -------
@@ -172,6 +177,7 @@ def rank(
     n_features = X.shape[1]
     if hasattr(built, "fit"):
         _seed_estimator(built, seed)
+        _share_embeddings(built, memory)
         if y.ndim == 1:
             _check_target_type(built, y, name)
         X = _own_copy(X, keep_sparse=_accepts_sparse(built))
@@ -185,7 +191,9 @@ def rank(
         returned = run()
         fit_seconds = time.perf_counter() - start
     if hasattr(built, "fit"):
-        return RankResult(_fitted_weights(built, name, n_features), fit_seconds, _fitted_info(built))
+        info = _fitted_info(built)
+        fit_seconds += info.get("remembered_seconds", 0.0)
+        return RankResult(_fitted_weights(built, name, n_features), fit_seconds, info)
     return RankResult(_checked_weights(returned, name, n_features), fit_seconds)
 
 
@@ -237,6 +245,15 @@ def _seed_estimator(estimator: Any, seed: int) -> None:
             estimator.set_params(**unset)
     elif getattr(estimator, "random_state", seed) is None:
         estimator.random_state = seed
+
+
+def _share_embeddings(estimator: Any, memory: str | None) -> None:
+    """Let a Relief estimator use the folder; the ``memory`` of a pipeline, say, would make fits look cheap."""
+    if memory is None or not hasattr(estimator, "get_params"):
+        return
+    parameters = estimator.get_params(deep=False)
+    if "target_distance" in parameters and parameters.get("memory", memory) is None:
+        estimator.set_params(memory=memory)
 
 
 @contextmanager
@@ -302,6 +319,8 @@ def _fitted_info(estimator: Any) -> dict[str, Any]:
         info["latent_dimension"] = None if dimension is None else int(dimension)
     if isinstance(getattr(estimator, "timings_", None), Mapping):
         info["phase_seconds"] = {str(phase): float(value) for phase, value in estimator.timings_.items()}
+    if getattr(estimator, "memory", None) is not None and hasattr(estimator, "remembered_seconds_"):
+        info["remembered_seconds"] = float(estimator.remembered_seconds_)
     used = getattr(estimator, "n_neighbors_used_", None)
     if isinstance(used, np.ndarray) and used.ndim in (1, 2):
         counted = [np.unique(column, return_counts=True) for column in used.reshape(len(used), -1).T]

@@ -94,6 +94,7 @@ def show(
         if whole:
             written += _whole(frame, asked, results, console, absent, arguments)
     finally:
+        written = list(dict.fromkeys(written))
         console.written(written)
     return written
 

@@ -48,7 +48,27 @@ def show(
             table.to_csv(text, index=False, lineterminator="\n")
             stem = file_stem(protocol, kind) if kind != protocol else file_stem(kind)
             written.append(write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode()))
+            if kind == "recovery":
+                written += _recovery_figure(rows, asked, results, stem)
     return written
+
+
+def _recovery_figure(
+    rows: pd.DataFrame, asked: Sequence[Mapping[str, Any]], results: Path, stem: str
+) -> list[Path]:
+    # Drawing takes a second to import; whoever only reads the lines has them by now.
+    from experiments.figures import recovery, style
+
+    labels = {config["ranker_key"]: config["ranker"].get("display_name") for config in asked}
+    figure = recovery.figure(
+        measurements.recovered(rows),
+        labels={ranker: name or ranker for ranker, name in labels.items()},
+        looks=style.looks(list(labels)),
+        note=f"{len(missing_lines(rows, asked))} of {len(asked)} data sets × rankers have no number."
+        if missing_lines(rows, asked)
+        else "",
+    )
+    return style.save(figure, results / "figures", stem)
 
 
 def missing_lines(

@@ -74,7 +74,7 @@ class Drawing:
         *frames, title, note, **settings
             For its ``figure``.
         """
-        self._save(name, of, make.figure(*frames, title=title, note=note, **settings), title, note)
+        self.save(name, of, make.figure(*frames, title=title, note=note, **settings), title, note)
 
     def nothing(self, name: str, of: str, why: str, *, title: str, note: str = "") -> None:
         """Save a figure that says why there is nothing to see.
@@ -88,9 +88,18 @@ class Drawing:
         """
         from experiments.figures import sheet
 
-        self._save(name, of, sheet.empty(title, why, note), title, note)
+        self.save(name, of, sheet.empty(title, why, note), title, note)
 
-    def _save(self, name: str, of: str, figure: Any, title: str, note: str) -> None:
+    def save(self, name: str, of: str, figure: Any, title: str, note: str) -> None:
+        """Save a figure that is drawn.
+
+        Parameters
+        ----------
+        name, of, title, note : str
+            As for :meth:`add`.
+        figure : matplotlib.figure.Figure
+            Drawn.
+        """
         from experiments.figures import style
 
         stem = file_stem(of, name)
@@ -321,7 +330,7 @@ def draw_measurements(
     list of Drawn
         Empty for a kind that has no figure.
     """
-    from experiments.figures import adaptive_k, latent_dimension, phases, sparsification
+    from experiments.figures import adaptive_k, latent_dimension, phases, recovery, sparsification, style
     from experiments.figures import densities as density_drawing
 
     if kind not in measurements.KINDS:
@@ -363,6 +372,14 @@ def draw_measurements(
                 "not counted.", told,
             ),
         )  # fmt: skip
+    elif kind == "recovery":
+        title, shares = "Informative columns that rankers find among noise", measurements.recovered(frame)
+        if shares.empty:
+            drawing.nothing(kind, protocol, "nothing has been measured", title=title, note=told)
+        else:
+            looks = style.looks(list(labels))
+            figure = recovery.figure(shares, labels=labels, looks=looks, note=told)
+            drawing.save(kind, protocol, figure, title, told)
     elif kind == "phases":
         drawing.add(
             "shares", protocol, phases, measurements.phase_means(spread), labels=labels,

@@ -36,6 +36,8 @@ class Subject:
     fit : callable
         Fits the ranker on all rows, as a fold of a ranking would be (time, memory and limits included), and
         returns its :class:`~experiments.rankers.RankResult`.
+    informative : tuple of int
+        Columns that are known to decide the target; empty where it is not known.
     """
 
     X: np.ndarray | sparse.csr_matrix
@@ -43,3 +45,4 @@ class Subject:
     seed: int
     ranker: Mapping[str, Any]
     fit: Callable[[], RankResult]
+    informative: tuple[int, ...] = ()

@@ -244,3 +244,41 @@ def nearest_per_class(
             counts[r, q] = _select(
                 keys, ids, m, wanted, tolerance, False, infinite, heap, near_keys, near, out
             )
+
+
+@kernel()
+def _order(keys, ids, m, tolerance):
+    """Sort ``ids[:m]`` by ``keys[:m]``; keys within ``tolerance`` of the next smaller one tie, lower id first."""
+    sort_pairs(keys, ids, m)
+    first = 0
+    while first < m:
+        last = first + 1
+        while last < m and keys[last] - keys[last - 1] <= tolerance:
+            last += 1
+        sort(ids[first:last], last - first)
+        first = last
+
+
+@kernel()
+def nearest_first(distances, places, segment_ptr, counts, tolerance, neighbours):
+    """Put neighbours in the order of their distances, group by group, ties to the lower number.
+
+    Parameters
+    ----------
+    distances : int64 or float64 array of shape (≥ b, n)
+        Distances from the rows to all rows.
+    places : int64 array of shape (n,)
+        Where each row stands in a row of ``distances``.
+    segment_ptr, counts, neighbours : arrays
+        As filled by :func:`nearest_per_class`; ``neighbours`` is changed in place.
+    tolerance : number of the type of ``distances``
+        Distances this close are a tie.
+    """
+    keys = np.empty(neighbours.shape[1], dtype=distances.dtype)
+    for r in range(counts.shape[0]):
+        for q in range(counts.shape[1]):
+            near = neighbours[r, segment_ptr[q] : segment_ptr[q + 1]]
+            m = counts[r, q]
+            for t in range(m):
+                keys[t] = distances[r, places[near[t]]]
+            _order(keys, near, m, tolerance)

@@ -14,6 +14,7 @@ from reliefe.kernels.neighbours import (
     _adaptive_count,
     _kth_smallest,
     _list_within,
+    _order,
     _rough_limit,
     _select,
 )
@@ -411,3 +412,32 @@ def nearest_screened(
                     out,
                 )
                 counts[r, q] = k
+
+
+@kernel()
+def nearest_first(Z, rows, segment_ptr, counts, factor, tolerance, lo, hi, neighbours):
+    """Put neighbours in the order of their distances, group by group, ties to the lower number.
+
+    Parameters
+    ----------
+    Z : float64 array of shape (n, p)
+        Range-normalised rows.
+    rows : int64 array of shape (b,)
+        Row numbers of the block.
+    segment_ptr, counts, neighbours : arrays
+        As filled by :func:`nearest_screened`; ``neighbours`` is changed in place.
+    factor : float
+        The power of two of the fixed point.
+    tolerance : int
+        Fixed-point distances this close are a tie.
+    lo, hi : int
+        Range of ``rows`` to work on.
+    """
+    keys = np.empty(neighbours.shape[1], dtype=np.int64)
+    for r in range(lo, hi):
+        for q in range(counts.shape[1]):
+            near = neighbours[r, segment_ptr[q] : segment_ptr[q + 1]]
+            m = counts[r, q]
+            for t in range(m):
+                keys[t] = _exact(Z, rows[r], near[t], factor)
+            _order(keys, near, m, tolerance)

@@ -1,0 +1,275 @@
+"""Data sets made on the spot, of which it is known which columns decide the class.
+
+The place of the informative columns is random, and their names tell them: ``informative_1`` and so on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from experiments.datasets.raw import RawData
+from experiments.errors import ConfigError
+
+_GENOTYPES = 3
+_ATTEMPTS = 200
+_ROUNDS = 400
+
+
+def epistasis(
+    n_rows: int = 800,
+    n_noise: int = 100,
+    order: int = 2,
+    heritability: float = 0.2,
+    minor_allele_frequency: float = 0.4,
+    prevalence: float = 0.5,
+    seed: int = 0,
+) -> RawData:
+    """Genotypes of which some decide the class together, and none alone.
+
+    The probability of class 1 depends on the genotypes (0, 1 or 2 minor alleles) of ``order`` columns through a
+    random penetrance table, in which every smaller group of these columns tells nothing: pure and strict epistasis.
+    All columns are in Hardy–Weinberg proportions and independent; both classes have as many rows (within one).
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 4.
+    n_noise : int
+        Columns that say nothing, with minor allele frequencies between 0.05 and 0.5.
+    order : int
+        Number of interacting columns, 2 or more.
+    heritability : float
+        Share of the variance of the class that the genotypes explain, Var(penetrance) / (K (1 − K)), in (0, 1].
+    minor_allele_frequency : float
+        Of the interacting columns, in (0, 0.5].
+    prevalence : float
+        K, the mean penetrance, in (0, 1).
+    seed : int
+        Decides everything that is random.
+
+    Returns
+    -------
+    RawData
+
+    Raises
+    ------
+    ConfigError
+        For a number out of range, or when no table of this heritability was found.
+
+    Notes
+    -----
+    Source of the model: Urbanowicz et al., GAMETES, BioData Mining 5, 2012.
+    """
+    _check("n_rows", n_rows, n_rows >= 4, "at least 4")
+    _check("n_noise", n_noise, n_noise >= 0, "at least 0")
+    _check("order", order, 2 <= order <= 6, "from 2 to 6")
+    _check("heritability", heritability, 0.0 < heritability <= 1.0, "above 0 and at most 1")
+    rate = minor_allele_frequency
+    _check("minor_allele_frequency", rate, 0.0 < rate <= 0.5, "above 0 and at most 0.5")
+    _check("prevalence", prevalence, 0.0 < prevalence < 1.0, "between 0 and 1")
+    rng = np.random.default_rng(seed)
+    table = penetrance_table(order, heritability, rate, prevalence, rng)
+    population = genotype_shares(order, rate)
+    y = np.arange(n_rows) % 2
+    telling = np.empty((n_rows, order), dtype=np.int64)
+    for code, risk in ((0, 1.0 - table), (1, table)):
+        shares = (population * risk).ravel()
+        cells = rng.choice(shares.size, size=int((y == code).sum()), p=shares / shares.sum())
+        telling[y == code] = np.column_stack(np.unravel_index(cells, table.shape))
+    rates = rng.uniform(0.05, 0.5, n_noise)
+    noise = rng.binomial(_GENOTYPES - 1, rates, size=(n_rows, n_noise))
+    return _shuffled(telling, noise, y, rng)
+
+
+def genotype_shares(order: int, minor_allele_frequency: float) -> np.ndarray:
+    """Return the share of each combination of genotypes in the population, in Hardy–Weinberg proportions.
+
+    Parameters
+    ----------
+    order : int
+        Number of columns.
+    minor_allele_frequency : float
+        The same for all of them.
+
+    Returns
+    -------
+    ndarray of shape (3,) * order
+    """
+    q = minor_allele_frequency
+    one = np.array([(1.0 - q) ** 2, 2.0 * q * (1.0 - q), q**2])
+    shares = one
+    for _ in range(order - 1):
+        shares = np.multiply.outer(shares, one)
+    return shares
+
+
+def penetrance_table(
+    order: int,
+    heritability: float,
+    minor_allele_frequency: float,
+    prevalence: float,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Draw a penetrance table of a given heritability without any effect of fewer columns than all.
+
+    Parameters
+    ----------
+    order, heritability, minor_allele_frequency, prevalence
+        As for :func:`epistasis`.
+    rng : numpy.random.Generator
+        Where the table comes from.
+
+    Returns
+    -------
+    ndarray of shape (3,) * order
+        Probability of class 1 for each combination of genotypes, in 0 … 1.
+
+    Raises
+    ------
+    ConfigError
+        When none was found.
+    """
+    shares = genotype_shares(order, minor_allele_frequency)
+    one = genotype_shares(1, minor_allele_frequency)
+    spread = np.sqrt(heritability * prevalence * (1.0 - prevalence))
+    for _ in range(_ATTEMPTS):
+        effect = rng.normal(size=shares.shape)
+        # Between the two conditions in turn: no effect of fewer columns, and probabilities between 0 and 1.
+        for _ in range(_ROUNDS):
+            for axis in range(order):
+                effect = effect - np.expand_dims(np.tensordot(effect, one, axes=(axis, 0)), axis)
+            effect *= spread / np.sqrt((shares * effect**2).sum())
+            table = prevalence + effect
+            if table.min() >= 0.0 and table.max() <= 1.0:
+                return table
+            effect = np.clip(effect, -prevalence, 1.0 - prevalence)
+    raise ConfigError(
+        f"no penetrance table with heritability={heritability} for order={order}, "
+        f"minor_allele_frequency={minor_allele_frequency}, prevalence={prevalence}; lower the heritability, or "
+        "bring the frequency near 0.5"
+    )
+
+
+def parity(
+    n_rows: int = 800, n_noise: int = 100, order: int = 2, flipped: float = 0.0, seed: int = 0
+) -> RawData:
+    """Binary columns of which some decide the class by whether the number of ones among them is odd.
+
+    With ``order=2`` this is exclusive or. Every smaller group of these columns says nothing of the class.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 4.
+    n_noise : int
+        Random binary columns.
+    order : int
+        Number of columns that decide, 2 or more.
+    flipped : float
+        Share of rows that get the other class, in 0 … 0.5.
+    seed : int
+        Decides everything that is random.
+
+    Returns
+    -------
+    RawData
+
+    Raises
+    ------
+    ConfigError
+        For a number out of range.
+    """
+    _check("n_rows", n_rows, n_rows >= 4, "at least 4")
+    _check("n_noise", n_noise, n_noise >= 0, "at least 0")
+    _check("order", order, order >= 2, "at least 2")
+    _check("flipped", flipped, 0.0 <= flipped <= 0.5, "from 0 to 0.5")
+    rng = np.random.default_rng(seed)
+    telling = rng.integers(0, 2, (n_rows, order))
+    y = (telling.sum(axis=1) % 2) ^ (rng.random(n_rows) < flipped)
+    return _shuffled(telling, rng.integers(0, 2, (n_rows, n_noise)), y, rng)
+
+
+def clusters(
+    n_rows: int = 2000,
+    n_informative: int = 5,
+    n_redundant: int = 15,
+    n_noise: int = 480,
+    flipped: float = 0.01,
+    seed: int = 0,
+) -> RawData:
+    """Clusters at the corners of a cube in ``n_informative`` dimensions, each corner of one of two classes.
+
+    As madelon was made: five dimensions, 32 clusters, fifteen columns that are linear combinations of these five,
+    480 columns of noise. Both the dimensions and their combinations count as informative.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 2 per corner.
+    n_informative : int
+        Dimensions of the cube, from 2 to 10.
+    n_redundant : int
+        Linear combinations of these.
+    n_noise : int
+        Columns of normal noise.
+    flipped : float
+        Share of rows whose class is drawn anew, in 0 … 1.
+    seed : int
+        Decides everything that is random.
+
+    Returns
+    -------
+    RawData
+
+    Raises
+    ------
+    ConfigError
+        For a number out of range.
+
+    Notes
+    -----
+    Source of the design: Guyon, Design of experiments of the NIPS 2003 variable selection benchmark; made by
+    :func:`sklearn.datasets.make_classification`.
+    """
+    from sklearn.datasets import make_classification
+
+    _check("n_informative", n_informative, 2 <= n_informative <= 10, "from 2 to 10")
+    _check("n_redundant", n_redundant, n_redundant >= 0, "at least 0")
+    _check("n_noise", n_noise, n_noise >= 0, "at least 0")
+    _check("n_rows", n_rows, n_rows >= 2 ** (n_informative + 1), f"at least {2 ** (n_informative + 1)}")
+    _check("flipped", flipped, 0.0 <= flipped <= 1.0, "from 0 to 1")
+    telling = n_informative + n_redundant
+    X, y = make_classification(
+        n_samples=n_rows,
+        n_features=telling + n_noise,
+        n_informative=n_informative,
+        n_redundant=n_redundant,
+        n_repeated=0,
+        n_classes=2,
+        n_clusters_per_class=2 ** (n_informative - 1),
+        flip_y=flipped,
+        shuffle=False,
+        random_state=seed,
+    )
+    return _shuffled(X[:, :telling], X[:, telling:], y, np.random.default_rng(seed))
+
+
+def _check(name: str, value: Any, holds: bool, allowed: str) -> None:
+    if not holds:
+        raise ConfigError(f"{name}={value}: expected {allowed}")
+
+
+def _shuffled(telling: np.ndarray, noise: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> RawData:
+    """Mix columns and rows, so that no ranker profits from where things stand."""
+    names = [f"informative_{number + 1}" for number in range(telling.shape[1])]
+    everything = np.hstack([telling, noise]).astype(np.float64)
+    order, rows = rng.permutation(everything.shape[1]), rng.permutation(everything.shape[0])
+    all_names = [*names, *(f"noise_{number + 1}" for number in range(noise.shape[1]))]
+    return RawData(
+        everything[rows][:, order],
+        np.asarray(y, dtype=np.int64)[rows],
+        [all_names[column] for column in order],
+        informative=tuple(names),
+    )

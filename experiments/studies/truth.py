@@ -1,0 +1,39 @@
+"""Whether a ranker finds the columns that are known to decide the target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from experiments.errors import DatasetError
+from experiments.studies import Subject
+
+
+def recovery(subject: Subject) -> dict[str, Any]:
+    """Rank all columns, and say where those stand that decide the target.
+
+    Parameters
+    ----------
+    subject : Subject
+        With ``informative``.
+
+    Returns
+    -------
+    dict
+        ``n_features``, and ``ranks`` of the informative columns, ascending; 1 is the best, equal weights stand in
+        the order of the columns.
+
+    Raises
+    ------
+    DatasetError
+        If the data set does not say which columns decide the target.
+    """
+    if not subject.informative:
+        raise DatasetError(
+            "the data set does not say which of its columns decide the target (informative: [names] in its YAML)"
+        )
+    weights = subject.fit().weights
+    ranks = np.empty(weights.shape[0], dtype=np.int64)
+    ranks[np.argsort(-weights, kind="stable")] = np.arange(1, weights.shape[0] + 1)
+    return {"n_features": weights.shape[0], "ranks": sorted(ranks[list(subject.informative)].tolist())}

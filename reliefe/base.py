@@ -1,0 +1,53 @@
+"""What all rankers share as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted
+
+
+class Ranker(SelectorMixin, BaseEstimator):
+    """A ranker of columns: weights become ranks, and ranks a selection.
+
+    A subclass has a parameter ``n_features_to_select`` and sets ``feature_importances_`` and ``ranking_`` by
+    :meth:`_set_weights` in ``fit``.
+    """
+
+    def _set_weights(self, weights):
+        """Keep the weights, and rank the columns by them; equal weights stand in the order of the columns."""
+        self.feature_importances_ = weights
+        order = np.argsort(-weights, kind="stable")
+        self.ranking_ = np.empty(weights.shape[0], dtype=np.int64)
+        self.ranking_[order] = np.arange(1, weights.shape[0] + 1)
+
+    def _check_selection_against(self, p):
+        if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:
+            raise ValueError(
+                f"n_features_to_select={self.n_features_to_select} is more than the {p} columns of X."
+            )
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        p = self.n_features_in_
+        wanted = p if self.n_features_to_select is None else amount_of(self.n_features_to_select, p)
+        return self.ranking_ <= wanted
+
+    def __sklearn_tags__(self):
+        """Say what kinds of input are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=False)
+        return tags
+
+
+def amount_of(value, p):
+    """Turn a number, or a share, of p columns into a number of columns, at least 1."""
+    if isinstance(value, Integral):
+        return int(value)
+    return max(1, int(round(value * p, 6)))  # 0.29 · 100 is 28.999… in floating point

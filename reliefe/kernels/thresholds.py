@@ -1,0 +1,495 @@
+"""Kernels of the rankers that use every row within a distance: SURF, SURF*, MultiSURF, MultiSURF*.
+
+What such a ranker does comes down to one number per pair of rows: how much the differences of the pair add to the
+weights, the same for all columns. Distances of a row give the thresholds (:func:`spread`), distances and thresholds
+give the weights of its pairs (:func:`zone_factors`), and a weighted sum of differences remains. Rows stand in the
+order of their classes, so that a class is a stretch of a row of distances.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reliefe.kernels import kernel
+
+_COLUMNS_PER_TILE = 32
+_ROWS_PER_TILE = 64
+_COPIED = 16  # columns turned at a time
+_CACHE_BYTES = 2**20  # of a tile of columns, all rows of it: what a second-level cache holds
+_LEAST_COLUMNS = 64
+_LANE = 32  # columns that are worked on at once, so that none are left over at the end of a tile
+_LANES = 1024  # rows measured side by side; with them, a tile of columns stays in the second-level cache
+
+
+@kernel()
+def fixed_columns(Z, members, factor, lo, hi, columns):
+    """Copy columns of a matrix of rows into fixed point, its rows in another order.
+
+    Parameters
+    ----------
+    Z : float64 array of shape (n, p)
+        The rows.
+    members : int64 array of shape (n,)
+        Row numbers in the order in which they are to stand.
+    factor : float
+        The power of two of the fixed point.
+    lo, hi : int
+        Range of columns to work on.
+    columns : int64 array of shape (p, n)
+        Rows ``lo … hi − 1`` are overwritten.
+    """
+    n = members.shape[0]
+    for j0 in range(lo, hi, _COPIED):
+        j1 = min(hi, j0 + _COPIED)
+        for m0 in range(0, n, _COPIED):
+            for j in range(j0, j1):
+                for m in range(m0, min(n, m0 + _COPIED)):
+                    columns[j, m] = np.int64(np.rint(Z[members[m], j] * factor))
+
+
+@kernel()
+def _add_columns(query, columns, m0, m1, j0, j1, out):
+    """Add the differences in columns ``j0 … j1 − 1`` between one row and the rows ``m0 … m1 − 1`` to ``out``."""
+    width = m1 - m0
+    total = out[m0:m1]
+    j = j0
+    # Eight columns at a time: the running sums are then read and written once per eight differences.
+    while j + 8 <= j1:
+        q0 = query[j]
+        q1 = query[j + 1]
+        q2 = query[j + 2]
+        q3 = query[j + 3]
+        q4 = query[j + 4]
+        q5 = query[j + 5]
+        q6 = query[j + 6]
+        q7 = query[j + 7]
+        c0 = columns[j, m0:m1]
+        c1 = columns[j + 1, m0:m1]
+        c2 = columns[j + 2, m0:m1]
+        c3 = columns[j + 3, m0:m1]
+        c4 = columns[j + 4, m0:m1]
+        c5 = columns[j + 5, m0:m1]
+        c6 = columns[j + 6, m0:m1]
+        c7 = columns[j + 7, m0:m1]
+        for m in range(width):
+            total[m] += ((abs(q0 - c0[m]) + abs(q1 - c1[m])) + (abs(q2 - c2[m]) + abs(q3 - c3[m]))) + (
+                (abs(q4 - c4[m]) + abs(q5 - c5[m])) + (abs(q6 - c6[m]) + abs(q7 - c7[m]))
+            )
+        j += 8
+    while j < j1:
+        q0 = query[j]
+        c0 = columns[j, m0:m1]
+        for m in range(width):
+            total[m] += abs(q0 - c0[m])
+        j += 1
+
+
+@kernel()
+def manhattan_dense(columns, first, n_rows, lo, hi, out):
+    """Fixed-point Manhattan distances from consecutive rows to all rows.
+
+    Parameters
+    ----------
+    columns : int64 array of shape (p, n)
+        Range-normalised columns in fixed point: the matrix with its rows side by side.
+    first, n_rows : int
+        The block consists of the rows ``first … first + n_rows − 1``. Distances inside it are measured once and
+        written in both places.
+    lo, hi : int
+        Rows of the block to work on. Its rows ``lo … hi − 1`` are complete once those before them are done too.
+    out : int64 array of shape (n_rows, n)
+        Rows ``lo … hi − 1`` are overwritten, and parts of the rows after them.
+    """
+    p, n = columns.shape
+    query = np.empty((_ROWS_PER_TILE, p), dtype=np.int64)
+    for r0 in range(lo, hi, _ROWS_PER_TILE):
+        r1 = min(hi, r0 + _ROWS_PER_TILE)
+        for j in range(p):
+            for r in range(r0, r1):
+                query[r - r0, j] = columns[j, first + r]
+        # What lies left of the block's own rows, and what lies right of what earlier rows have mirrored.
+        for part in range(2):
+            start = 0 if part == 0 else first + r0
+            stop = first if part == 0 else n
+            for m0 in range(start, stop, _LANES):
+                m1 = min(stop, m0 + _LANES)
+                for r in range(r0, r1):
+                    out[r, m0:m1] = 0
+                for j0 in range(0, p, _COLUMNS_PER_TILE):
+                    j1 = min(p, j0 + _COLUMNS_PER_TILE)
+                    for r in range(r0, r1):
+                        _add_columns(query[r - r0], columns, m0, m1, j0, j1, out[r])
+        for m0 in range(r1, n_rows, _ROWS_PER_TILE):
+            for m in range(m0, min(n_rows, m0 + _ROWS_PER_TILE)):
+                for r in range(r0, r1):
+                    out[m, first + r] = out[r, first + m]
+
+
+@kernel(fastmath={"reassoc"})  # the last digits of a threshold decide nothing: see the tolerance of a tie
+def spread(distances, positions, lo, hi, means, deviations):
+    """Mean and standard deviation of the distances of rows to all other rows.
+
+    Parameters
+    ----------
+    distances : array of shape (b, n)
+        Distances to all rows, the row itself among them.
+    positions : int64 array of shape (b,)
+        Where the rows themselves stand; left out.
+    lo, hi : int
+        Rows to work on.
+    means, deviations : float64 arrays of shape (b,)
+        Entries ``lo … hi − 1`` are overwritten. The deviation is that of all n − 1 distances (divided by n − 1).
+    """
+    n = distances.shape[1]
+    for r in range(lo, hi):
+        before = distances[r, : positions[r]]
+        after = distances[r, positions[r] + 1 :]
+        total = 0.0
+        for m in range(before.shape[0]):
+            total += np.float64(before[m])
+        for m in range(after.shape[0]):
+            total += np.float64(after[m])
+        mean = total / (n - 1)
+        squares = 0.0
+        for m in range(before.shape[0]):
+            d = np.float64(before[m]) - mean
+            squares += d * d
+        for m in range(after.shape[0]):
+            d = np.float64(after[m]) - mean
+            squares += d * d
+        means[r] = mean
+        deviations[r] = np.sqrt(squares / (n - 1))
+
+
+@kernel()
+def _shares(counts, own, class_ptr, skrebate, factors):
+    """Weight of a pair for every class, from how many rows of each lie in a zone; return the weights' sum.
+
+    Ours is ReliefF's rule: the mean over the rows of a class, times −1 for the row's own class and
+    P(q) / (1 − P(own)) for class q. scikit-rebate weighs the mean over the rows of class q by q's share of the
+    misses in the zone, squared, times the number of other classes.
+    """
+    n_classes = counts.shape[0]
+    n = class_ptr[n_classes]
+    others = n - (class_ptr[own + 1] - class_ptr[own])
+    misses = 0
+    for q in range(n_classes):
+        if q != own:
+            misses += counts[q]
+    present = (
+        0  # rows of the other classes that are in the zone, and of all of them: whole numbers, so that a
+    )
+    total = 0.0  # sum that is 0 on paper is 0 here
+    for q in range(n_classes):
+        c = counts[q]
+        factors[q] = 0.0
+        if c == 0:
+            continue
+        if q == own:
+            factors[q] = -1.0 / c
+        elif skrebate:
+            factors[q] = np.float64(c) * (n_classes - 1) / (np.float64(misses) * misses)
+            total += factors[q] * c
+        else:
+            size = class_ptr[q + 1] - class_ptr[q]
+            factors[q] = size / (np.float64(others) * c)
+            present += size
+    if skrebate:
+        return total - 1.0 if counts[own] > 0 else total
+    return (present - others) / others if counts[own] > 0 else present / others
+
+
+@kernel()
+def zone_factors(
+    distances, positions, class_ptr, below, above, far, skrebate, lo, hi, near_factors, far_factors, offsets
+):
+    """Weights of the pairs of some rows, as seen from these rows: one number per zone and class.
+
+    Parameters
+    ----------
+    distances : array of shape (b, n)
+        Distances to all rows.
+    positions : int64 array of shape (b,)
+        Where the rows themselves stand; left out.
+    class_ptr : int64 array of shape (c + 1,)
+        The rows of class q stand at ``class_ptr[q] … class_ptr[q + 1] − 1``.
+    below, above : arrays of shape (b,), of the type of ``distances``
+        A row is near when its distance is less than ``below``, and far when it is more than ``above``.
+    far : bool
+        Whether far rows count. Their differences are then subtracted.
+    skrebate : bool
+        Whether classes are weighed as scikit-rebate does, which differs from ReliefF's rule with three or more.
+    lo, hi : int
+        Rows to work on.
+    near_factors, far_factors : float64 arrays of shape (c, b)
+        Weight of the difference to a near row, and to a far row, of each class. Columns ``lo … hi − 1`` are
+        overwritten; 0 where there are no such rows.
+    offsets : float64 array of shape (b,)
+        What the far rows add to every column if 1 − difference is counted in place of −difference.
+    """
+    n_classes = class_ptr.shape[0] - 1
+    near_counts = np.empty(n_classes, dtype=np.int64)
+    far_counts = np.empty(n_classes, dtype=np.int64)
+    factors = np.empty(n_classes, dtype=np.float64)
+    for r in range(lo, hi):
+        row = distances[r]
+        position = positions[r]
+        low = below[r]
+        high = above[r]
+        own = _class_of(position, class_ptr)
+        for q in range(n_classes):
+            near = 0
+            beyond = 0
+            members = row[
+                class_ptr[q] : class_ptr[q + 1]
+            ]  # counted from 0, which makes it a loop without checks
+            for m in range(members.shape[0]):
+                near += np.int64(members[m] < low)
+                beyond += np.int64(members[m] > high)
+            near_counts[q] = near
+            far_counts[q] = beyond
+        near_counts[own] -= np.int64(row[position] < low)
+        far_counts[own] -= np.int64(row[position] > high)
+        _shares(near_counts, own, class_ptr, skrebate, factors)
+        near_factors[:, r] = factors
+        far_factors[:, r] = 0.0
+        offsets[r] = 0.0
+        if far:
+            offsets[r] = _shares(far_counts, own, class_ptr, skrebate, factors)
+            far_factors[:, r] = -factors
+
+
+@kernel()
+def _class_of(position, class_ptr):
+    """Class of the row that stands at ``position``."""
+    own = 0
+    while position >= class_ptr[own + 1]:
+        own += 1
+    return own
+
+
+@kernel()
+def _one_way(row, r, class_ptr, low, high, near_factors, far_factors, out):
+    """Put the weights of the pairs of one row, as seen from it, into ``out``."""
+    for q in range(class_ptr.shape[0] - 1):
+        near = near_factors[q, r]
+        beyond = far_factors[q, r]
+        members = row[class_ptr[q] : class_ptr[q + 1]]
+        weights = out[class_ptr[q] : class_ptr[q + 1]]
+        for m in range(members.shape[0]):
+            d = members[m]
+            weights[m] = near if d < low else (beyond if d > high else 0.0)
+
+
+@kernel()
+def pair_weights(distances, positions, class_ptr, below, above, near_factors, far_factors, lo, hi, out):
+    """Weights of the pairs of some rows, as seen from these rows, pair by pair.
+
+    Parameters
+    ----------
+    distances, positions, class_ptr, below, above, near_factors, far_factors : arrays
+        As in :func:`zone_factors`.
+    lo, hi : int
+        Rows to work on.
+    out : float64 array of shape (b, n)
+        Weights of the differences, 0 for a row and itself. Rows ``lo … hi − 1`` are overwritten.
+    """
+    for r in range(lo, hi):
+        _one_way(distances[r], r, class_ptr, below[r], above[r], near_factors, far_factors, out[r])
+        out[r, positions[r]] = 0.0
+
+
+@kernel()
+def list_pairs(
+    distances, first, class_ptr, members, below, above, near_factors, far_factors, lo, hi, ids, values, counts
+):
+    """List the pairs of a block of consecutive rows that have a weight, each pair inside the block once.
+
+    Parameters
+    ----------
+    distances : array of shape (b, n)
+        Distances of the rows that stand at ``first … first + b − 1``.
+    first : int
+        See above.
+    class_ptr, below, above, near_factors, far_factors : arrays
+        As in :func:`zone_factors`.
+    members : int64 array of shape (n,)
+        Row number of each place.
+    lo, hi : int
+        Rows of the block to work on.
+    ids : int32 array of shape (b, n)
+        Row numbers of the others. Rows ``lo … hi − 1`` are overwritten; beyond ``counts`` stands nothing of use.
+    values : float64 array of shape (b, n)
+        Weight of each; of a pair inside the block, the sum of both directions. It may lie where ``distances``
+        lie: a row is read before it is written.
+    counts : int64 array of shape (b,)
+        How many.
+    """
+    b, n = distances.shape
+    both = np.empty(n, dtype=np.float64)
+    for r in range(lo, hi):
+        row = distances[r]
+        own = _class_of(first + r, class_ptr)
+        _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, both)
+        later = row[first + r + 1 : first + b]
+        sums = both[first + r + 1 : first + b]
+        low = below[r + 1 : b]
+        high = above[r + 1 : b]
+        near = near_factors[own, r + 1 : b]
+        beyond = far_factors[own, r + 1 : b]
+        for t in range(later.shape[0]):
+            d = later[t]
+            sums[t] += near[t] if d < low[t] else (beyond[t] if d > high[t] else 0.0)
+        c = 0
+        for part in range(2):  # what stands before the block, and what comes after the row
+            start = 0 if part == 0 else first + r + 1
+            stop = first if part == 0 else n
+            others = members[start:stop]
+            sums = both[start:stop]
+            for m in range(others.shape[0]):
+                ids[r, c] = others[m]  # overwritten by the next where there is no weight
+                values[r, c] = sums[m]
+                c += np.int64(sums[m] != 0.0)
+        counts[r] = c
+
+
+@kernel(fastmath={"contract"})
+def update_dense(Z, rows, ids, values, counts, lo, hi, weights):
+    """Add the weighted differences of listed pairs to ``weights[lo:hi]``.
+
+    Parameters
+    ----------
+    Z : float64 array of shape (n, p)
+        Range-normalised rows.
+    rows : int64 array of shape (b,)
+        Row numbers of the block.
+    ids, values, counts : arrays
+        As filled by :func:`list_pairs`.
+    lo, hi : int
+        Range of columns to work on.
+    weights : float64 array of shape (p,)
+        Changed in place.
+    """
+    step = max(_LEAST_COLUMNS, _CACHE_BYTES // (8 * Z.shape[0]) // _LANE * _LANE)
+    total = np.empty(min(step, hi - lo), dtype=np.float64)
+    for j0 in range(lo, hi, step):
+        j1 = min(hi, j0 + step)
+        width = j1 - j0
+        gained = weights[j0:j1]
+        for r in range(rows.shape[0]):
+            own = Z[rows[r], j0:j1]
+            total[:width] = 0.0
+            # Four pairs at a time: the sums are then read and written once per four.
+            whole = counts[r] - counts[r] % 4
+            for t in range(0, whole, 4):
+                a = Z[ids[r, t], j0:j1]
+                b = Z[ids[r, t + 1], j0:j1]
+                c = Z[ids[r, t + 2], j0:j1]
+                d = Z[ids[r, t + 3], j0:j1]
+                wa = values[r, t]
+                wb = values[r, t + 1]
+                wc = values[r, t + 2]
+                wd = values[r, t + 3]
+                for j in range(width):
+                    # One after the other, so that there is one way only to fuse each product into the sum.
+                    sum_ = total[j] + wa * abs(own[j] - a[j])
+                    sum_ += wb * abs(own[j] - b[j])
+                    sum_ += wc * abs(own[j] - c[j])
+                    total[j] = sum_ + wd * abs(own[j] - d[j])
+            for t in range(whole, counts[r]):
+                a = Z[ids[r, t], j0:j1]
+                wa = values[r, t]
+                for j in range(width):
+                    total[j] += wa * abs(own[j] - a[j])
+            for j in range(width):
+                gained[j] += total[j]
+
+
+@kernel()
+def update_sparse(
+    rows, pairs, indptr, indices, values, col_indptr, col_rows, col_values, lo, hi, received, weights
+):
+    """Add the weighted differences of the pairs of some rows, for sparse storage.
+
+    Where only one of two rows has a value, the difference is its size: that part needs nothing but the sum of a
+    row's pair weights. Only pairs of rows that share a column are looked at one by one.
+
+    Parameters
+    ----------
+    rows : int64 array of shape (b,)
+        Row numbers.
+    pairs : float64 array of shape (b, n)
+        Weights of their pairs, by place.
+    indptr, indices, values : arrays
+        The matrix by rows (CSR).
+    col_indptr, col_rows, col_values : arrays
+        The same matrix by columns (CSC), its rows given as places.
+    lo, hi : int
+        Rows to work on.
+    received : float64 array of shape (n,)
+        Grows by the pair weights, by place. Times the sizes of the values of the row at that place, it is what is
+        left to be added to ``weights`` in the end.
+    weights : float64 array of shape (p,)
+        Changed in place.
+    """
+    n = pairs.shape[1]
+    for r in range(lo, hi):
+        pair = pairs[r]
+        given = 0.0
+        for m in range(n):
+            given += pair[m]
+            received[m] += pair[m]
+        i = rows[r]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            v = values[e]
+            size = abs(v)
+            total = given * size
+            for f in range(col_indptr[j], col_indptr[j + 1]):
+                u = col_values[f]
+                total += pair[col_rows[f]] * (abs(v - u) - size - abs(u))
+            weights[j] += total
+
+
+@kernel()
+def list_zones(
+    pairs, distances, below, class_ptr, segment_ptr, members, far, lo, hi, neighbours, counts, sums
+):
+    """List the near rows of every class, and after them the far ones, with the weight of each class.
+
+    Parameters
+    ----------
+    pairs : float64 array of shape (b, n)
+        From :func:`pair_weights`.
+    distances, below : arrays
+        As there.
+    class_ptr, segment_ptr : int64 arrays of shape (c + 1,) and (2 c + 1,), or (c + 1,) without far rows
+        Where classes stand in a row of ``pairs``, and where their near and far rows go in a row of ``neighbours``.
+    members : int64 array of shape (n,)
+        Row number of each place.
+    far : bool
+        Whether far rows are listed.
+    lo, hi : int
+        Rows to work on.
+    neighbours : int32 array of shape (b, segment_ptr[-1])
+        Row numbers. Rows ``lo … hi − 1`` are overwritten as far as ``counts`` says.
+    counts : int64 array of shape (b, segments)
+        How many there are in each segment.
+    sums : float64 array of shape (b, segments)
+        Sum of the pair weights of each segment.
+    """
+    n_classes = class_ptr.shape[0] - 1
+    for r in range(lo, hi):
+        for s in range(2 * n_classes if far else n_classes):
+            q = s % n_classes
+            beyond = s >= n_classes
+            c = 0
+            total = 0.0
+            for m in range(class_ptr[q], class_ptr[q + 1]):
+                w = pairs[r, m]
+                if w != 0.0 and (distances[r, m] < below[r]) != beyond:
+                    neighbours[r, segment_ptr[s] + c] = members[m]
+                    c += 1
+                    total += w
+            counts[r, s] = c
+            sums[r, s] = total

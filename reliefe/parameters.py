@@ -1,0 +1,234 @@
+"""Every check of a ranker's parameters, made once; the code behind it trusts them."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+
+from reliefe.distances import METRICS
+from reliefe.scaling import distinct_values
+from reliefe.targets import EMBEDDED_DISTANCES, SET_DISTANCES
+
+#: What the parameters ``target`` and ``missing`` may be.
+TARGETS = ("classification", "regression")
+MISSING = ("raise", "ignore")
+
+_DISCRETE_FEATURES = "discrete_features must be None, a mask, a list of column numbers"
+
+
+def check_parameters(estimator):
+    """Check the parameters of a ReliefF or ReliefE object.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the parameter, its value and what is allowed.
+    """
+    parameters = estimator.get_params(deep=False)
+    k = parameters["n_neighbors"]
+    if isinstance(k, str):
+        if k != "adaptive":
+            raise ValueError(f'n_neighbors must be a positive integer or "adaptive", got {k!r}.')
+    else:
+        _positive_integer("n_neighbors", k, ' or "adaptive"')
+    for name in ("abs_mean", "verbose"):
+        _check_switch(name, parameters[name])
+    distance = parameters["target_distance"]
+    known = {**SET_DISTANCES, **EMBEDDED_DISTANCES}
+    if not isinstance(distance, str) or distance not in known:
+        raise ValueError(f"target_distance must be one of {sorted(known)}, got {distance!r}.")
+    if parameters["n_iterations"] is not None:
+        _positive_integer("n_iterations", parameters["n_iterations"], " or None")
+    _check_selection(parameters["n_features_to_select"])
+    _check_n_jobs(parameters["n_jobs"])
+    _check_random_state(parameters["random_state"])
+    _check_memory(parameters["memory"])
+    _check_target(parameters["target"], parameters["sigma"])
+    if "missing" in parameters:
+        check_column_parameters(parameters)
+    if "metric" in parameters:
+        _check_embedding(parameters)
+
+
+def check_threshold_parameters(estimator):
+    """Check the parameters of SURF, SURFStar, MultiSURF or MultiSURFStar; see :func:`check_parameters`."""
+    parameters = estimator.get_params(deep=False)
+    _check_switch("verbose", parameters["verbose"])
+    _check_selection(parameters["n_features_to_select"])
+    _check_n_jobs(parameters["n_jobs"])
+    _check_random_state(parameters["random_state"])
+    check_column_parameters(parameters)
+    compatible = parameters["compatible"]
+    if compatible is not None and (not isinstance(compatible, str) or compatible != "skrebate"):
+        raise ValueError(f'compatible must be None or "skrebate", got {compatible!r}.')
+    _check_embedding({**parameters, "embedding": "umap"} if parameters["embedding"] is None else parameters)
+
+
+def check_wrapper_parameters(estimator):
+    """Check the parameters of TuRF or VLS; see :func:`check_parameters`."""
+    parameters = estimator.get_params(deep=False)
+    ranker = parameters["estimator"]
+    if ranker is not None and (isinstance(ranker, type) or not hasattr(ranker, "fit")):
+        raise TypeError(
+            f"estimator must be None or a ranker with fit and then feature_importances_, got {ranker!r}."
+        )
+    for name in ("removed", "subset_size"):
+        if name in parameters:
+            _check_amount(name, parameters[name])
+    if parameters.get("n_subsets") is not None:
+        _positive_integer("n_subsets", parameters["n_subsets"], " or None")
+    if parameters.get("n_final") is not None:
+        _check_amount("n_final", parameters["n_final"], "None, ")
+    _check_selection(parameters["n_features_to_select"])
+    _check_random_state(parameters["random_state"])
+
+
+def _check_switch(name, value):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
+def _check_n_jobs(n_jobs):
+    if n_jobs is not None and (not _is_integer(n_jobs) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
+
+
+def _check_embedding(parameters):
+    if not isinstance(parameters["metric"], str) or parameters["metric"] not in METRICS:
+        raise ValueError(f"metric must be one of {sorted(METRICS)}, got {parameters['metric']!r}.")
+    embedding = parameters["embedding"]
+    if isinstance(embedding, str):
+        if embedding != "umap":
+            raise ValueError(
+                f'embedding must be "umap" or an object with fit and transform, got {embedding!r}.'
+            )
+    elif isinstance(embedding, type) or not (hasattr(embedding, "fit") and hasattr(embedding, "transform")):
+        raise TypeError(f'embedding must be "umap" or an object with fit and transform, got {embedding!r}.')
+    d = parameters["n_components"]
+    if isinstance(d, str):
+        if d != "twonn":
+            raise ValueError(f'n_components must be a positive integer or "twonn", got {d!r}.')
+    else:
+        _positive_integer("n_components", d, ' or "twonn"')
+    _positive_integer("n_representatives", parameters["n_representatives"])
+    share = parameters["sparsify_above"]
+    if not isinstance(share, Real) or isinstance(share, bool):
+        raise TypeError(f"sparsify_above must be a number from 0 to 1, got {share!r}.")
+    if not 0.0 <= share <= 1.0:
+        raise ValueError(f"sparsify_above must be a number from 0 to 1, got {share!r}.")
+
+
+def _check_target(target, sigma):
+    if not isinstance(target, str) or target not in TARGETS:
+        raise ValueError(f"target must be one of {list(TARGETS)}, got {target!r}.")
+    if sigma is None:
+        return
+    if not isinstance(sigma, Real) or isinstance(sigma, (bool, np.bool_)):
+        raise TypeError(f"sigma must be a positive number or None, got {sigma!r}.")
+    if not 0.0 < sigma < np.inf:
+        raise ValueError(f"sigma must be a positive number or None, got {sigma!r}.")
+
+
+def check_column_parameters(parameters):
+    """Check ``missing``, ``discrete_features`` and ``discrete_threshold`` as far as this goes without knowing X.
+
+    Parameters
+    ----------
+    parameters : dict
+        Of an estimator.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the parameter, its value and what is allowed.
+    """
+    missing = parameters["missing"]
+    if not isinstance(missing, str) or missing not in MISSING:
+        raise ValueError(f"missing must be one of {list(MISSING)}, got {missing!r}.")
+    _positive_integer("discrete_threshold", parameters["discrete_threshold"])
+    discrete = parameters["discrete_features"]
+    if isinstance(discrete, str) and discrete != "auto":
+        raise ValueError(f'{_DISCRETE_FEATURES} or "auto", got {discrete!r}.')
+
+
+def discrete_columns(discrete_features, threshold, X):
+    """Say which columns are discrete.
+
+    Parameters
+    ----------
+    discrete_features : None, "auto", or array-like of booleans (p,) or of integers
+        As in :class:`reliefe.ReliefF`.
+    threshold : int
+        With "auto", the largest number of distinct values of a discrete column.
+    X : ndarray or csr_matrix of shape (n, p)
+        From :func:`check_X`.
+
+    Returns
+    -------
+    bool ndarray of shape (p,), or None when there are none
+    """
+    p = X.shape[1]
+    if discrete_features is None:
+        return None
+    if isinstance(discrete_features, str):
+        return distinct_values(X) <= threshold
+    given = np.asarray(discrete_features)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "biu"):
+        raise TypeError(f'{_DISCRETE_FEATURES} or "auto", got {discrete_features!r}.')
+    if given.dtype.kind == "b":
+        if given.shape[0] != p:
+            raise ValueError(
+                f"discrete_features is a mask for {given.shape[0]} columns, but X has {p} columns."
+            )
+        return given.copy()
+    outside = given[(given < 0) | (given >= p)]
+    if outside.size:
+        raise ValueError(f"discrete_features names the column {outside[0]}; X has the columns 0 … {p - 1}.")
+    mask = np.zeros(p, dtype=bool)
+    mask[given.astype(np.int64)] = True
+    return mask
+
+
+def _check_memory(memory):
+    if memory is not None and not isinstance(memory, str) and not hasattr(memory, "cache"):
+        raise TypeError(f"memory must be None, the path of a folder or a joblib.Memory, got {memory!r}.")
+
+
+def _is_integer(value):
+    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def _positive_integer(name, value, otherwise=""):
+    if not _is_integer(value):
+        raise TypeError(f"{name} must be a positive integer{otherwise}, got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be a positive integer{otherwise}, got {value!r}.")
+
+
+def _check_selection(value):
+    """Check n_features_to_select as far as this goes without knowing the number of columns."""
+    if value is not None:
+        _check_amount("n_features_to_select", value, "None, ")
+
+
+def _check_amount(name, value, otherwise=""):
+    """Check a number of columns, or a share of them."""
+    if _is_integer(value):
+        if value >= 1:
+            return
+    elif isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
+        if 0.0 < value <= 1.0:
+            return
+    else:
+        raise TypeError(f"{name} must be {otherwise}a positive integer or a share in (0, 1], got {value!r}.")
+    raise ValueError(f"{name} must be {otherwise}a positive integer or a share in (0, 1], got {value!r}.")
+
+
+def _check_random_state(value):
+    if value is None or isinstance(value, np.random.RandomState):
+        return
+    if not _is_integer(value):
+        raise TypeError(f"random_state must be None, an integer or a numpy RandomState, got {value!r}.")
+    if not 0 <= value < 2**32:
+        raise ValueError(f"random_state must lie in 0 … 2**32 − 1, got {value!r}.")

@@ -1,0 +1,323 @@
+"""SURF and its kin: every row within a distance is a neighbour."""
+
+from __future__ import annotations
+
+import time
+
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from reliefe.base import Ranker
+
+
+class _ThresholdRanker(Ranker):
+    """What the four rankers share; a subclass says which rule it follows."""
+
+    _per_row = False
+    _far = False
+    _similarity = False
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        embedding=None,
+        metric="cosine",
+        n_components="twonn",
+        n_representatives=2048,
+        sparsify_above=0.15,
+        missing="raise",
+        discrete_features=None,
+        discrete_threshold=10,
+        compatible=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.embedding = embedding
+        self.metric = metric
+        self.n_components = n_components
+        self.n_representatives = n_representatives
+        self.sparsify_above = sparsify_above
+        self.missing = missing
+        self.discrete_features = discrete_features
+        self.discrete_threshold = discrete_threshold
+        self.compatible = compatible
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y):
+        """Compute the weights.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n, p)
+            Numbers of any type, finite or, with ``missing="ignore"``, NaN; at least 2 rows. Not modified. Sparse
+            matrices are never made dense.
+        y : array-like of shape (n,)
+            Class of each row (numbers, text or booleans), at least two different.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
+            labels, or with one class only. The message names the parameter or the place.
+        """
+        for left_over in ("n_components_", "discrete_features_"):  # set below, but not by every fit
+            if hasattr(self, left_over):
+                delattr(self, left_over)
+        # Kernels are imported here: they cost a second, which `import reliefe` should not.
+        from reliefe.compatible import distances, ramp
+        from reliefe.distances import Groups
+        from reliefe.engine import Phases
+        from reliefe.parameters import check_threshold_parameters, discrete_columns
+        from reliefe.scaling import any_missing, normalise_mixed, prepare
+        from reliefe.thresholds import Rule, threshold_weights
+        from reliefe.validation import check_classes, check_X
+
+        started = time.perf_counter()
+        phases = Phases(type(self).__name__ if self.verbose else None)
+        with phases("validation"):
+            check_threshold_parameters(self)
+            X = check_X(self, X, y, self.missing)
+            n, p = X.shape
+            self._check_selection_against(p)
+            codes, self.classes_ = check_classes(self, y, n)
+            discrete = discrete_columns(self.discrete_features, self.discrete_threshold, X)
+            if discrete is not None:
+                self.discrete_features_ = discrete
+            random_state = check_random_state(self.random_state)
+        groups = Groups.of(codes, self.classes_.shape[0], 1)
+        embedded = self._embedded_rows(X, codes, groups, random_state, phases)
+        with phases("normalise"):
+            # A sparse X is a copy of the user's already and is worked on in place.
+            both_kinds = discrete is not None and discrete.any() and not discrete.all()
+            if self.compatible and both_kinds:
+                Z, full = normalise_mixed(X, discrete)[0], ramp(X, discrete)
+            else:
+                Z, full = prepare(X, discrete, in_place=sparse.issparse(X))
+            if full is not None and self.compatible and self.classes_.shape[0] > 2 and any_missing(Z):
+                raise ValueError(
+                    f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
+                    "than two classes, where skrebate weighs classes anew in every column."
+                )
+            del X
+        if embedded is not None:
+            source = embedded
+        elif self.compatible and both_kinds:
+            with phases("distances"):
+                source = distances(Z, discrete, groups)
+        else:
+            source = self._rows(Z, full, groups, phases)
+        rule = Rule(self._per_row, self._far, self._similarity)
+        skrebate = self.compatible is not None
+        self._set_weights(threshold_weights(Z, full, groups, source, rule, skrebate, self.n_jobs, phases))
+        self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
+        return self
+
+    def _rows(self, Z, full, groups, phases):
+        """Return where distances between the columns themselves come from."""
+        from reliefe._threads import Team
+        from reliefe.distances import MixedColumns, SparseColumns
+        from reliefe.thresholds import DenseRows
+
+        with phases("distances"):
+            if full is not None:
+                return MixedColumns(Z, groups)
+            if sparse.issparse(Z):
+                return SparseColumns(Z, groups)
+            with Team(self.n_jobs) as team:
+                return DenseRows(Z, groups, team)
+
+    def _embedded_rows(self, X, codes, groups, random_state, phases):
+        """Return where distances in an embedding come from, or None without one."""
+        if self.embedding is None:
+            return None
+        from reliefe.distances import EmbeddedRows
+        from reliefe.embedding import embed
+        from reliefe.scaling import any_missing, normalise
+
+        if any_missing(X):
+            raise ValueError(
+                f"{type(self).__name__}: X has missing values, which an embedding cannot take; use embedding=None."
+            )
+        with phases("normalise"):
+            Z = normalise(X)
+        embedded = embed(
+            Z,
+            codes,
+            embedding=self.embedding,
+            n_components=self.n_components,
+            n_representatives=self.n_representatives,
+            sparsify_above=self.sparsify_above,
+            n_jobs=self.n_jobs,
+            random_state=random_state,
+            phases=phases,
+        )
+        self.n_components_ = embedded.n_components
+        with phases("distances"):
+            return EmbeddedRows(embedded.E, self.metric, groups)
+
+    def __sklearn_tags__(self):
+        """Say what kinds of input are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
+
+
+class SURF(_ThresholdRanker):
+    """Rank features by differences to all rows that are nearer than the mean distance of all pairs.
+
+    A column loses weight by its mean difference to the near rows of a row's own class and gains by its mean
+    difference to those of every other class q, times P(q) / (1 − P(own class)); a class without a near row adds
+    nothing. Distances are Manhattan on range-normalised columns. No number of neighbours has to be chosen.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        How many columns ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
+    embedding : None, "umap" or object with ``fit`` and ``transform``, default=None
+        Where distances are taken: None, between the columns themselves; else in an embedding, as in
+        :class:`reliefe.ReliefE`. Feature differences are those of the columns all the same.
+    metric : {"cosine", "euclidean", "manhattan"}, default="cosine"
+        Distance in the embedding. Not looked at without one, as the next three.
+    n_components, n_representatives, sparsify_above
+        As in :class:`reliefe.ReliefE`.
+    missing : {"raise", "ignore"}, default="raise"
+        What NaN in X is: an error, or a missing value, treated as in :class:`reliefe.ReliefF`. An embedding cannot
+        take missing values.
+    discrete_features : None, "auto", or array-like, default=None
+        Columns whose values are categories: a mask of booleans, or column numbers. "auto" takes those with at most
+        ``discrete_threshold`` distinct values, as skrebate does.
+    discrete_threshold : int, default=10
+        See ``discrete_features``.
+    compatible : None or "skrebate", default=None
+        "skrebate" follows scikit-rebate 0.8 where that departs from the articles; docs/differences.md says where.
+    n_jobs : int or None, default=None
+        Number of threads (None is 1, −1 all cores). The weights do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the embedding; not used without one.
+    verbose : bool, default=False
+        Whether to show a progress bar on standard error when a fit takes more than a second.
+
+    Attributes
+    ----------
+    feature_importances_ : float64 ndarray of shape (n_features_in_,)
+        Weights, the higher the more relevant. No unit.
+    ranking_ : int64 ndarray of shape (n_features_in_,)
+        Rank of each column; 1 is best, equal weights stand in the order of the columns.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_components_ : int or None
+        Dimension of the embedding, None where it was skipped; only with an embedding.
+    discrete_features_ : bool ndarray of shape (n_features_in_,)
+        Columns taken as discrete; only when ``discrete_features`` is given.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, when ``fit`` was given a data frame with text names.
+    timings_ : dict of str to float
+        Wall-clock seconds by phase, and "total".
+
+    Notes
+    -----
+    A distance that differs from a threshold by no more than rounding can explain is equal to it, thus not near.
+    Source: Greene, Penrod, Kiralis and Moore (2009), Spatially uniform ReliefF (SURF) for computationally-efficient
+    filtering of gene-gene interactions, BioData Mining 2; classes beyond two as in ReliefF.
+
+    Examples
+    --------
+    >>> from reliefe import SURF
+    >>> X = [[0, 7, 1], [1, 7, 0], [2, 7, 1], [3, 7, 0], [4, 7, 0]]
+    >>> SURF().fit(X, ["lo", "lo", "lo", "hi", "hi"]).ranking_.tolist()
+    [1, 2, 3]
+    """
+
+
+class SURFStar(_ThresholdRanker):
+    """SURF*: as SURF, and the differences to all rows farther than the mean distance count the other way round.
+
+    Parameters
+    ----------
+    n_features_to_select, embedding, metric, n_components, n_representatives, sparsify_above, missing, \
+discrete_features, discrete_threshold, compatible, n_jobs, random_state, verbose
+        As in :class:`SURF`.
+
+    Attributes
+    ----------
+    feature_importances_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
+feature_names_in_, timings_
+        As in :class:`SURF`.
+
+    Notes
+    -----
+    A distance that differs from the threshold by no more than rounding can explain is neither near nor far.
+    Source: Greene, Himmelstein, Kiralis and Moore (2010), The informative extremes: using both nearest and farthest
+    individuals can improve Relief algorithms in the domain of human genetics, EvoBIO; classes beyond two as in
+    ReliefF.
+    """
+
+    _far = True
+
+
+class MultiSURF(_ThresholdRanker):
+    """As SURF, with a threshold of its own for each row: the mean of its distances less half their deviation.
+
+    Parameters
+    ----------
+    n_features_to_select, embedding, metric, n_components, n_representatives, sparsify_above, missing, \
+discrete_features, discrete_threshold, compatible, n_jobs, random_state, verbose
+        As in :class:`SURF`.
+
+    Attributes
+    ----------
+    feature_importances_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
+feature_names_in_, timings_
+        As in :class:`SURF`.
+
+    Notes
+    -----
+    The standard deviation is that of the n − 1 distances of a row (the sum of squares divided by n − 1). A distance
+    that differs from the threshold by no more than rounding can explain is equal to it, thus not near.
+    Source: Urbanowicz, Olson, Schmitt, Meeker and Moore (2018), Benchmarking Relief-based feature selection methods
+    for bioinformatics data mining, Journal of Biomedical Informatics 85; classes beyond two as in ReliefF.
+    """
+
+    _per_row = True
+
+
+class MultiSURFStar(_ThresholdRanker):
+    """MultiSURF*: as MultiSURF, and rows farther than the mean plus half the deviation count by similarity.
+
+    Of far rows 1 − difference is taken in place of the difference: a column loses weight where it is alike in far
+    rows of the own class and gains where it is alike in far rows of other classes. Rows in between do not count.
+
+    Parameters
+    ----------
+    n_features_to_select, embedding, metric, n_components, n_representatives, sparsify_above, missing, \
+discrete_features, discrete_threshold, compatible, n_jobs, random_state, verbose
+        As in :class:`SURF`.
+
+    Attributes
+    ----------
+    feature_importances_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
+feature_names_in_, timings_
+        As in :class:`SURF`.
+
+    Notes
+    -----
+    Up to a constant that every column gets (a constant one too), far rows count by the negative difference, as in
+    SURF*. The constant is 0 where each class has a far row, as in most data.
+    Source: Granizo-Mackenzie and Moore (2013), Multiple threshold spatially uniform ReliefF for the genetic
+    analysis of complex human diseases, EvoBIO; classes beyond two as in ReliefF.
+    """
+
+    _per_row = True
+    _far = True
+    _similarity = True

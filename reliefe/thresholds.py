@@ -1,0 +1,430 @@
+"""Relief weights from every row within a distance (SURF and its kin): rows → distances → thresholds → weights.
+
+One number per pair of rows decides how much its differences count, so no list of neighbours per class is kept.
+Dense rows are worked on in blocks, each pair inside a block once. Sparse rows are worked on a few at a time, and
+only pairs that share a column are looked at one by one: beside the matrix, memory grows with the number of rows
+alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from reliefe._threads import Team, pieces
+from reliefe.distances import FixedPoint
+from reliefe.kernels import mixed
+from reliefe.kernels import thresholds as kernels
+from reliefe.scaling import any_missing
+from reliefe.targets import add_updates
+
+_BLOCK_BYTES = 32 * 2**20
+_ROW_BYTES = 2**20  # distances that a thread holds at a time where rows are worked on a few at a time
+_STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
+_PIECES = 16  # sums of sparse updates, however many threads there are; added up in order
+
+#: A distance within this share of the mean distance of a threshold is equal to it: what rounding can explain.
+RELATIVE_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What tells the members of the family apart.
+
+    Attributes
+    ----------
+    per_row : bool
+        Thresholds from each row's own distances (mean ∓ half their standard deviation), or one threshold for all:
+        the mean over all pairs.
+    far : bool
+        Whether far rows count, with the sign turned.
+    similarity : bool
+        Whether far rows add 1 − difference in place of −difference. That is the same up to a constant that all
+        columns get, and the constant is 0 where every class has a far row.
+    """
+
+    per_row: bool
+    far: bool
+    similarity: bool = False
+
+
+def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
+    """Weights of all columns from pairs of rows that are near (and far).
+
+    Parameters
+    ----------
+    Z : ndarray or csr_matrix of shape (n, p)
+        Range-normalised rows; feature differences are taken here.
+    full : float64 ndarray of shape (p,), or None
+        From :func:`reliefe.scaling.prepare`; None where no value is missing and no column holds codes.
+    groups : reliefe.distances.Groups
+        Rows by class.
+    source : DenseRows, SparseColumns, MixedColumns or EmbeddedRows
+        Where distances come from.
+    rule : Rule
+        Which member of the family.
+    skrebate : bool
+        Whether to weigh classes and to place SURF's threshold as scikit-rebate does.
+    n_jobs : int or None
+        Number of threads; the result does not depend on it.
+    phases : reliefe.engine.Phases
+        Collects the seconds spent on "distances", "neighbours" and "weights".
+
+    Returns
+    -------
+    float64 ndarray of shape (p,)
+    """
+    n = groups.members.shape[0]
+    if full is not None:
+        rows = _MixedPairs(Z, full, groups, source)
+    else:
+        rows = (_SparsePairs if sparse.issparse(Z) else _DensePairs)(Z, groups, source)
+    passes = 1 if rule.per_row or rows.at_once else 2
+    with Team(n_jobs) as team, phases.bar(passes * n):
+        threshold = None
+        if not rule.per_row:
+            threshold = rows.means(team, phases).mean()
+            if skrebate:  # the mean over the whole square, its diagonal of zeros among it
+                threshold *= (n - 1) / n
+                if any_missing(Z):  # and the half above it, which is then left at 0
+                    threshold /= 2.0
+        weights, offset = rows.weigh(rule, skrebate, threshold, team, phases)
+    weights /= n
+    if rule.similarity:
+        weights += offset / n
+    return weights
+
+
+class DenseRows:
+    """Exact Manhattan distances among the range-normalised rows of a dense matrix, in fixed point.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, p)
+        Output of :func:`reliefe.scaling.normalise`.
+    groups : Groups
+        The order of the rows.
+    team : Team
+        Threads for the copy that is made.
+    """
+
+    dtype = np.dtype(np.int64)
+
+    def __init__(self, Z, groups, team):
+        fixed = FixedPoint(Z)
+        self.tolerance = float(fixed.tolerance)
+        n, p = Z.shape
+        self._columns = np.empty((p, n), dtype=np.int64)
+        team.each(
+            lambda lo, hi: kernels.fixed_columns(Z, groups.members, fixed.factor, lo, hi, self._columns),
+            pieces(p, int(np.clip(2**20 // n, 16, 1024))),
+        )
+        self._piece_rows = int(np.clip(_STEPS / (n * p), 4, 64))
+
+    def measure_block(self, first, out, team, advance):
+        """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
+        b = out.shape[0]
+        team.each(
+            lambda lo, hi: kernels.manhattan_dense(self._columns, first, b, lo, hi, out),
+            pieces(b, self._piece_rows),
+            advance=advance,
+        )
+
+
+class _Pairs:
+    """What both storages share: thresholds, and the weights of the pairs of some rows."""
+
+    def __init__(self, groups, source):
+        self._groups = groups
+        self._source = source
+        self._n = groups.members.shape[0]
+        self._n_classes = groups.class_ptr.shape[0] - 1
+        # Rounding of the distance, of the mean, and of the deviation.
+        self._tolerance = 3.0 * float(source.tolerance)
+
+    def _factors(self, block, places, rule, skrebate, threshold, lo, hi):
+        """Turn the distances of the rows ``lo … hi − 1`` of a block into weights by zone and class."""
+        part = slice(lo, hi)
+        if rule.per_row:
+            kernels.spread(block.distances, places, lo, hi, block.means, block.deviations)
+            middle, half = block.means[part], 0.5 * block.deviations[part]
+        else:
+            middle, half = np.full(hi - lo, threshold), 0.0
+        slack = self._tolerance + RELATIVE_TOLERANCE * middle
+        below, above = middle - half - slack, middle + half + slack
+        if self._source.dtype.kind == "i":
+            below, above = np.ceil(below), np.floor(above)
+        block.below[part], block.above[part] = below, above
+        kernels.zone_factors(
+            block.distances,
+            places,
+            self._groups.class_ptr,
+            block.below,
+            block.above,
+            rule.far,
+            skrebate,
+            lo,
+            hi,
+            block.near,
+            block.far,
+            block.offsets,
+        )
+
+    def _pair_weights(self, block, places, lo, hi, out):
+        """Fill ``out`` (b, n) with the weights of the pairs of the rows ``lo … hi − 1``."""
+        zones = (block.below, block.above, block.near, block.far)
+        kernels.pair_weights(block.distances, places, self._groups.class_ptr, *zones, lo, hi, out)
+
+
+class _Block:
+    """Arrays of a block of b rows; see :mod:`reliefe.kernels.thresholds`."""
+
+    def __init__(self, b, n, n_classes, dtype):
+        self.distances = np.empty((b, n), dtype=dtype)
+        self.below, self.above = np.empty(b, dtype=dtype), np.empty(b, dtype=dtype)
+        self.near, self.far = np.empty((n_classes, b)), np.empty((n_classes, b))
+        self.offsets, self.means, self.deviations = np.empty(b), np.empty(b), np.empty(b)
+
+
+class _Blocks(_Pairs):
+    """Pairs of a block of rows at a time."""
+
+    _pair_bytes = 8
+
+    def __init__(self, Z, groups, source):
+        super().__init__(groups, source)
+        self._Z = Z
+        self._b = min(self._n, max(16, _BLOCK_BYTES // (self._pair_bytes * self._n)))
+        self.at_once = self._b == self._n
+        self._block = _Block(self._b, self._n, self._n_classes, source.dtype)
+        self._is_measured = False  # whether the block that is all rows holds its distances
+
+    def _blocks(self, team, phases):
+        """Yield the first place, and the number of rows, of each block whose distances are there."""
+        for first in range(0, self._n, self._b):
+            b = min(self._b, self._n - first)
+            if not self._is_measured:
+                with phases("distances"):
+                    self._measure(first, self._block.distances[:b], team, phases)
+                self._is_measured = self.at_once
+            yield first, b
+
+    def _measure(self, first, out, team, phases):
+        if isinstance(self._source, DenseRows):
+            self._source.measure_block(first, out, team, phases.advance)
+            return
+        places = np.arange(first, first + out.shape[0], dtype=np.int64)
+        rows = self._groups.members[places]
+        team.each(
+            lambda lo, hi: self._source.measure(rows[lo:hi], places[lo:hi], out[lo:hi]),
+            pieces(out.shape[0], self._source.piece_rows),
+            advance=phases.advance,
+        )
+
+    def means(self, team, phases):
+        """Mean distance of each row to the others, (n,)."""
+        means, deviations = np.empty(self._n), np.empty(self._n)
+        for first, b in self._blocks(team, phases):
+            with phases("neighbours"):
+                places = np.arange(first, first + b, dtype=np.int64)
+                found = means[first : first + b], deviations[first : first + b]
+                team.split(
+                    lambda lo, hi, places=places, found=found: kernels.spread(
+                        self._block.distances, places, lo, hi, *found
+                    ),
+                    b,
+                )
+        return means
+
+    def _weigh_block(self, places, rule, skrebate, threshold, team):
+        """Turn the distances of a block into weights by zone and class."""
+        team.split(
+            lambda lo, hi: self._factors(self._block, places, rule, skrebate, threshold, lo, hi),
+            places.shape[0],
+        )
+
+
+class _DensePairs(_Blocks):
+    """Pairs of dense rows without missing values, each pair inside a block once."""
+
+    def weigh(self, rule, skrebate, threshold, team, phases):
+        """Sum up the weighted differences of all pairs; return the sums and what is to be added to all columns."""
+        weights, offset = np.zeros(self._Z.shape[1]), 0.0
+        ids = np.empty((self._b, self._n), dtype=np.int32)
+        counts = np.empty(self._b, dtype=np.int64)
+        block, members = self._block, self._groups.members
+        for first, b in self._blocks(team, phases):
+            with phases("neighbours"):
+                places = np.arange(first, first + b, dtype=np.int64)
+                self._weigh_block(places, rule, skrebate, threshold, team)
+                offset += block.offsets[:b].sum()
+                # Distances are not needed any more; their place is taken by the weights of listed pairs.
+                self._is_measured = False
+                values = block.distances.view(np.float64)
+                zones = (block.below, block.above, block.near, block.far)
+                arguments = (block.distances[:b], first, self._groups.class_ptr, members, *zones)
+                team.split(
+                    lambda lo, hi, arguments=arguments, values=values: kernels.list_pairs(
+                        *arguments, lo, hi, ids, values, counts
+                    ),
+                    b,
+                )
+            with phases("weights"):
+                rows = members[first : first + b]
+                p = weights.shape[0]
+                n_pieces = min(p, max(team.size, int(counts[:b].sum() * p / _STEPS)))
+                team.each(
+                    lambda lo, hi, rows=rows, values=values: kernels.update_dense(
+                        self._Z, rows, ids, values, counts, lo, hi, weights
+                    ),
+                    list(pairwise(p * i // n_pieces for i in range(n_pieces + 1))),
+                )
+        return weights, offset
+
+
+class _MixedPairs(_Blocks):
+    """Pairs where values are missing or columns hold codes: near and far rows are listed class by class."""
+
+    _pair_bytes = 64  # lists of near and far rows, with what the kernels take for each of them
+
+    def __init__(self, Z, full, groups, source):
+        super().__init__(Z, groups, source)
+        self._full = full
+
+    def weigh(self, rule, skrebate, threshold, team, phases):
+        """As in :class:`_DensePairs`."""
+        class_ptr, members = self._groups.class_ptr, self._groups.members
+        zones = 2 if rule.far else 1
+        n_segments = zones * (class_ptr.shape[0] - 1)
+        segment_ptr = np.concatenate([[0], np.cumsum(np.tile(np.diff(class_ptr), zones))]).astype(np.int64)
+        similar = (
+            np.arange(n_segments) >= class_ptr.shape[0] - 1 if rule.similarity else np.zeros(n_segments, bool)
+        )
+        near = np.empty((self._b, segment_ptr[-1]), dtype=np.int32)
+        counts = np.empty((self._b, n_segments), dtype=np.int64)
+        sums = np.empty((self._b, n_segments), dtype=np.float64)
+        pairs = np.empty((self._b, self._n), dtype=np.float64)
+        ones, zeros = np.ones((self._b, segment_ptr[-1])), np.zeros((self._b, segment_ptr[-1]))
+        weights, offset = np.zeros((1, self._Z.shape[1])), 0.0
+        for first, b in self._blocks(team, phases):
+            block = self._block
+            with phases("neighbours"):
+                places = np.arange(first, first + b, dtype=np.int64)
+                self._weigh_block(places, rule, skrebate, threshold, team)
+                team.split(
+                    lambda lo, hi, places=places: self._pair_weights(self._block, places, lo, hi, pairs), b
+                )
+                lists = (pairs, block.distances, block.below, class_ptr, segment_ptr, members, rule.far)
+                team.split(
+                    lambda lo, hi, lists=lists: kernels.list_zones(*lists, lo, hi, near, counts, sums), b
+                )
+                self._is_measured = False
+                coefficients = np.where(similar, -sums[:b], sums[:b])
+            with phases("weights"):
+                for lo, hi in pieces(b, max(16, int(_STEPS / (self._n * self._Z.shape[1])))):
+                    part = slice(lo, hi)
+                    lists = (near[part], segment_ptr, counts[part], coefficients[part], similar)
+                    rest = (*lists, ones[part], zeros[part], mixed.CLASSES, False)
+                    rows = members[first + lo : first + hi]
+                    add_updates(mixed, self._Z, rows, rest, weights, team, self._full)
+            if sparse.issparse(self._Z):  # where nothing is stored, all is similar
+                offset += coefficients[:, similar].sum()
+        return weights[0], offset
+
+
+class _SparsePairs(_Pairs):
+    """Pairs of sparse rows, a few rows at a time on each thread."""
+
+    at_once = False
+
+    def __init__(self, Z, groups, source):
+        super().__init__(groups, source)
+        self._Z = Z
+        by_column = Z.tocsc()
+        in_column = np.diff(by_column.indptr).astype(np.float64)
+        shared = float(in_column @ in_column) / self._n
+        by_column.indices[:] = groups.places()[by_column.indices]
+        self._rows = (Z.indptr.astype(np.int64), Z.indices, Z.data)
+        self._columns = (by_column.indptr.astype(np.int64), by_column.indices, by_column.data)
+        self._few = int(np.clip(min(_ROW_BYTES // (8 * self._n), source.piece_rows), 1, 64))
+        self._part_rows = max(self._few, int(_STEPS / (source.work_per_row + 10.0 * self._n + 2.0 * shared)))
+        self._spare = deque()  # what a thread needs for itself, handed on
+        self._seconds = []
+
+    def _few_rows(self, lo, hi):
+        """Yield arrays with the distances of a few rows at a time, places and numbers of the rows, and seconds."""
+        try:
+            block, pairs, seconds = self._spare.pop()
+        except IndexError:
+            block = _Block(self._few, self._n, self._n_classes, self._source.dtype)
+            pairs, seconds = np.empty((self._few, self._n)), np.zeros(3)
+            self._seconds.append(seconds)
+        for start in range(lo, hi, self._few):
+            places = np.arange(start, min(hi, start + self._few), dtype=np.int64)
+            rows = self._groups.members[places]
+            began = time.perf_counter()
+            self._source.measure(rows, places, block.distances)
+            seconds[0] += time.perf_counter() - began
+            yield block, pairs, places, rows, seconds
+        self._spare.append((block, pairs, seconds))
+
+    def _share(self, began, phases):
+        names = ("distances", "neighbours", "weights")
+        phases.share(time.perf_counter() - began, dict(zip(names, sum(self._seconds), strict=True)))
+        self._spare.clear()
+        self._seconds.clear()
+
+    def means(self, team, phases):
+        """Mean distance of each row to the others, (n,)."""
+        means, deviations = np.empty(self._n), np.empty(self._n)
+
+        def part(lo, hi):
+            for block, _, places, _, seconds in self._few_rows(lo, hi):
+                began = time.perf_counter()
+                found = means[places[0] : places[-1] + 1], deviations[places[0] : places[-1] + 1]
+                kernels.spread(block.distances, places, 0, places.shape[0], *found)
+                seconds[1] += time.perf_counter() - began
+
+        began = time.perf_counter()
+        team.each(part, pieces(self._n, self._part_rows), advance=phases.advance)
+        self._share(began, phases)
+        return means
+
+    def weigh(self, rule, skrebate, threshold, team, phases):
+        """As in :class:`_DensePairs`."""
+        n, p = self._Z.shape
+        weights, received, offsets = np.zeros(p), np.zeros(n), np.empty(n)
+        began = time.perf_counter()
+        for start in range(0, n, _PIECES * self._part_rows):
+            size = min(n - start, _PIECES * self._part_rows)
+            bounds = sorted({start + size * i // _PIECES for i in range(_PIECES + 1)})
+            sums = {lo: (np.zeros(n), np.zeros(p)) for lo in bounds[:-1]}
+
+            def part(lo, hi, sums=sums):
+                for block, pairs, places, rows, seconds in self._few_rows(lo, hi):
+                    began = time.perf_counter()
+                    b = places.shape[0]
+                    self._factors(block, places, rule, skrebate, threshold, 0, b)
+                    self._pair_weights(block, places, 0, b, pairs)
+                    offsets[places] = block.offsets[:b]
+                    between = time.perf_counter()
+                    kernels.update_sparse(rows, pairs, *self._rows, *self._columns, 0, b, *sums[lo])
+                    seconds[1:] += (between - began, time.perf_counter() - between)
+
+            team.each(part, list(pairwise(bounds)), advance=phases.advance)
+            for lo in bounds[:-1]:
+                received += sums[lo][0]
+                weights += sums[lo][1]
+        self._share(began, phases)
+        by_row = np.empty(n)
+        by_row[self._groups.members] = received
+        sizes = sparse.csr_matrix(
+            (np.abs(self._Z.data), self._Z.indices, self._Z.indptr), shape=self._Z.shape
+        )
+        weights += sizes.T @ by_row
+        return weights, offsets.sum()

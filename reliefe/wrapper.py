@@ -1,0 +1,89 @@
+"""Rankers that let another ranker weigh some of the columns at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state, get_tags
+
+from reliefe.base import Ranker
+
+
+class SubsetRanker(Ranker):
+    """What TuRF and VLS share; a subclass decides which columns are weighed when."""
+
+    def fit(self, X, y):
+        """Compute the weights.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n, p)
+            As the wrapped ranker takes it.
+        y : array-like
+            As the wrapped ranker takes it.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a wrong parameter, or from the wrapped ranker.
+        """
+        from reliefe.parameters import check_wrapper_parameters
+        from reliefe.validation import check_X
+
+        for left_over in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, left_over)
+        check_wrapper_parameters(self)
+        X = check_X(self, X, y, "ignore")  # the wrapped ranker refuses NaN or does not
+        self._check_selection_against(X.shape[1])
+        random_state = check_random_state(self.random_state)
+        self._set_weights(self._weigh(X, y, random_state))
+        return self
+
+    def _ranker(self):
+        """Return a new ranker of the wrapped kind."""
+        if self.estimator is not None:
+            return clone(self.estimator)
+        from reliefe.relieff import ReliefF
+
+        return ReliefF()
+
+    def _weights_of(self, columns, X, y, random_state):
+        """Weights of some columns of X when there are no others, (number of columns,)."""
+        from reliefe.parameters import discrete_columns
+
+        ranker = self._ranker()
+        parameters = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else {}
+        changed = {}
+        if parameters.get("random_state", 0) is None:
+            changed["random_state"] = int(random_state.randint(np.iinfo(np.int32).max))
+        if isinstance(ranker, Ranker):
+            changed["n_features_to_select"] = None  # selecting is the wrapper's business
+            discrete = parameters.get("discrete_features")
+            if discrete is not None and not isinstance(discrete, str):
+                changed["discrete_features"] = discrete_columns(discrete, None, X)[columns]
+        if changed:
+            ranker.set_params(**changed)
+        ranker.fit(X[:, columns], y)
+        if hasattr(ranker, "classes_"):
+            self.classes_ = ranker.classes_
+        found = np.asarray(getattr(ranker, "feature_importances_", np.empty(0)), dtype=np.float64)
+        if found.shape != columns.shape or not np.isfinite(found).all():
+            raise ValueError(
+                f"{type(self).__name__}: {type(ranker).__name__} gave no feature_importances_ with one finite "
+                f"weight for each of {columns.shape[0]} columns (shape {found.shape})."
+            )
+        return found
+
+    def __sklearn_tags__(self):
+        """Say what kinds of input are taken: those of the wrapped ranker."""
+        tags = super().__sklearn_tags__()
+        wrapped = get_tags(self._ranker())
+        tags.input_tags = wrapped.input_tags
+        tags.target_tags = wrapped.target_tags
+        tags.target_tags.required = True
+        tags.classifier_tags = wrapped.classifier_tags
+        return tags

@@ -1,0 +1,204 @@
+"""The kernels of SURF and its kin by themselves, against their twins; see ``test_kernels.py``."""
+
+from fractions import Fraction
+
+import naive
+import naive_thresholds as twin
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from reliefe.kernels import thresholds as kernels
+
+CODES = np.array([0] * 7 + [1] * 4 + [2])
+CLASS_PTR = np.array([0, 7, 11, 12], dtype=np.int64)
+MEMBERS = np.array([3, 0, 7, 1, 9, 4, 11, 2, 5, 6, 10, 8], dtype=np.int64)  # place → row
+
+
+def rows_of_eighths(p):
+    """Twelve rows, exact in floating point; every third value is 0, and all of row 4."""
+    X = np.random.default_rng(201).integers(-8, 9, size=(12, p)) / 8.0
+    X[(np.arange(12 * p) % 3 == 0).reshape(12, p)] = 0.0
+    X[4] = 0.0
+    return X
+
+
+def symmetric(highest, dtype=np.int64):
+    """Distances of twelve rows, many of them equal; to themselves 0."""
+    half = np.triu(np.random.default_rng(202).integers(0, highest + 1, (12, 12)), 1)
+    return (half + half.T).astype(dtype)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 40), (40, 3), (33, 17)])
+def test_columns_in_fixed_point(shape):
+    rng = np.random.default_rng(206)
+    Z, members = rng.normal(size=shape), rng.permutation(shape[0])
+    columns = np.full(shape[::-1], -1, dtype=np.int64)
+    middle = shape[1] // 2
+    kernels.fixed_columns(Z, members, 2.0**20, middle, shape[1], columns)
+    assert (columns[:middle] == -1).all()
+    kernels.fixed_columns(Z, members, 2.0**20, 0, middle, columns)
+    rows = naive.table(Z, exact=True)
+    assert columns.tolist() == [[round(rows[m][j] * 2**20) for m in members] for j in range(shape[1])]
+
+
+@pytest.mark.parametrize("p", [1, 7, 8, 9, 31, 33, 41, 100])
+def test_fixed_point_distances(p):
+    rng = np.random.default_rng(203)
+    X = rng.integers(-(2**40), 2**40, size=(14, p))
+    expected = [[naive.manhattan(a, b) for b in X.tolist()] for a in X.tolist()]
+    columns = np.ascontiguousarray(X.T)
+    for first, n_rows in ((0, 14), (3, 6), (13, 1), (0, 1)):
+        for cut in {0, 1, n_rows // 2, n_rows}:
+            out = np.full((n_rows, 14), -1, dtype=np.int64)
+            kernels.manhattan_dense(columns, first, n_rows, 0, cut, out)
+            kernels.manhattan_dense(columns, first, n_rows, cut, n_rows, out)
+            assert out.tolist() == expected[first : first + n_rows]
+
+
+def test_fixed_point_distances_of_more_rows_than_a_tile():
+    X = np.random.default_rng(204).integers(0, 50, size=(150, 5))
+    out = np.empty((150, 150), dtype=np.int64)
+    kernels.manhattan_dense(np.ascontiguousarray(X.T), 0, 150, 0, 80, out)
+    kernels.manhattan_dense(np.ascontiguousarray(X.T), 0, 150, 80, 150, out)
+    assert (out == np.abs(X[:, None] - X[None]).sum(axis=2)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_spread(dtype):
+    distances = symmetric(30, dtype)
+    places = np.arange(12)
+    means, deviations = np.full(12, -1.0), np.full(12, -1.0)
+    kernels.spread(distances, places, 2, 12, means, deviations)
+    assert (means[:2] == -1).all() and (deviations[:2] == -1).all()
+    kernels.spread(distances, places, 0, 2, means, deviations)
+    for i in range(12):
+        mean, variance = twin.moments([Fraction(int(d)) for m, d in enumerate(distances[i]) if m != i])
+        assert means[i] == pytest.approx(float(mean), rel=1e-14)
+        assert deviations[i] ** 2 == pytest.approx(float(variance), rel=1e-13)
+    some = np.array([5, 9])
+    kernels.spread(distances[some], some, 0, 2, means, deviations)
+    assert means[:2].tolist() == means[some].tolist() and deviations[:2].tolist() == deviations[some].tolist()
+
+
+def zones_of(distances, below, above):
+    """Near and far places of each row by the definition."""
+    return [
+        (
+            [m for m in range(12) if m != i and distances[i, m] < below[i]],
+            [m for m in range(12) if m != i and distances[i, m] > above[i]],
+        )
+        for i in range(12)
+    ]
+
+
+def listed_pairs(distances, first, below, above, near, beyond):
+    """Pairs of places with their weights, as listed in two pieces; a pair inside the block from its first row."""
+    b = distances.shape[0]
+    ids, counts = np.full((b, 12), -1, np.int32), np.full(b, -1)
+    kept = distances.copy()  # overwritten by the weights, as where they share their memory
+    values = kept.view(np.float64)
+    factors = np.ascontiguousarray(near), np.ascontiguousarray(beyond)
+    arguments = (kept, first, CLASS_PTR, MEMBERS, below, above, *factors)
+    kernels.list_pairs(*arguments, 0, b // 2, ids, values, counts)
+    assert (counts[b // 2 :] == -1).all()
+    kernels.list_pairs(*arguments, b // 2, b, ids, values, counts)
+    place = {int(row): m for m, row in enumerate(MEMBERS)}
+    found = {}
+    for r in range(b):
+        for t in range(counts[r]):
+            pair = first + r, place[int(ids[r, t])]
+            assert pair not in found and pair[::-1] not in found
+            found[pair] = values[r, t]
+    return found
+
+
+@pytest.mark.parametrize("skrebate", [False, True])
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+@pytest.mark.parametrize("limits", [(4, 6), (0, 0), (1, 9), (7, 8), (20, 20), (-1, -1)])
+def test_weights_of_pairs_and_lists_of_zones(limits, dtype, far, skrebate):
+    distances = symmetric(9, dtype)
+    below, above = np.full(12, limits[0], dtype), np.full(12, limits[1], dtype)
+    below[3], above[3] = 5, 5
+    near, beyond = np.full((3, 12), -7.0), np.full((3, 12), -7.0)
+    pairs, offsets = np.full((12, 12), -7.0), np.full(12, -7.0)
+    arguments = (distances, np.arange(12), CLASS_PTR, below, above)
+    kernels.zone_factors(*arguments, far, skrebate, 5, 12, near, beyond, offsets)
+    assert (near[:, :5] == -7).all() and (beyond[:, :5] == -7).all() and (offsets[:5] == -7).all()
+    kernels.zone_factors(*arguments, far, skrebate, 0, 5, near, beyond, offsets)
+    kernels.pair_weights(*arguments, near, beyond, 5, 12, pairs)
+    assert (pairs[:5] == -7).all()
+    kernels.pair_weights(*arguments, near, beyond, 0, 5, pairs)
+    y = CODES.tolist()
+    zones = zones_of(distances, below, above)
+    for i, (near_rows, far_rows) in enumerate(zones):
+        expected = twin.pair_weights(i, near_rows, far_rows, y, far, skrebate)
+        np.testing.assert_allclose(pairs[i], np.array(expected, dtype=float), rtol=1e-14)
+        offset = -sum(Fraction(w) for m, w in enumerate(expected) if m in far_rows) if far else 0
+        assert offsets[i] == (0.0 if offset == 0 else pytest.approx(float(offset), rel=1e-14))
+    for first, b in ((0, 12), (0, 5), (4, 8), (11, 1)):
+        block = slice(first, first + b)
+        listed = listed_pairs(
+            distances[block], first, below[block], above[block], near[:, block], beyond[:, block]
+        )
+        whole = {}
+        for r in range(b):
+            for m in range(12):
+                pair = (first + r, m) if (m, first + r) not in whole else (m, first + r)
+                whole[pair] = whole.get(pair, 0.0) + pairs[first + r, m]
+        assert listed == {pair: w for pair, w in whole.items() if w != 0.0}
+
+    segment_ptr = np.concatenate([[0], np.cumsum(np.tile(np.diff(CLASS_PTR), 2 if far else 1))])
+    n_segments = segment_ptr.shape[0] - 1
+    neighbours = np.full((12, segment_ptr[-1]), -1, dtype=np.int32)
+    counts, sums = np.full((12, n_segments), -1), np.full((12, n_segments), -7.0)
+    lists = (pairs, distances, below, CLASS_PTR, segment_ptr, MEMBERS, far)
+    kernels.list_zones(*lists, 0, 4, neighbours, counts, sums)
+    assert (counts[4:] == -1).all()
+    kernels.list_zones(*lists, 4, 12, neighbours, counts, sums)
+    for i, zone in enumerate(zones):
+        for s in range(n_segments):
+            members = [m for m in zone[s // 3] if y[m] == s % 3]
+            listed = neighbours[i, segment_ptr[s] : segment_ptr[s] + counts[i, s]]
+            assert listed.tolist() == [MEMBERS[m] for m in members]
+            assert sums[i, s] == pytest.approx(sum(pairs[i, m] for m in members), rel=1e-14)
+
+
+@pytest.mark.parametrize("p", [1, 5, 70])
+def test_sums_over_pairs(p):
+    rng = np.random.default_rng(205)
+    X = rows_of_eighths(p)
+    pairs = rng.integers(-4, 5, size=(5, 12)) * (rng.random((5, 12)) < 0.6) / 4.0
+    rows = MEMBERS[4:9]
+    pairs[np.arange(5), np.arange(4, 9)] = 0.0
+    weighted = {
+        (int(rows[r]), int(MEMBERS[m])): Fraction(pairs[r, m])
+        for r in range(5)
+        for m in range(12)
+        if pairs[r, m]
+    }
+    z = [[Fraction(value) for value in row] for row in X.tolist()]
+    start = rng.integers(-9, 10, size=p) / 8.0
+    added = twin.weighted_differences(z, weighted)
+    expected = [float(Fraction(s) + w) for s, w in zip(start, added, strict=True)]
+
+    ids, values, counts = np.full((5, 12), -1, np.int32), np.full((5, 12), np.nan), np.zeros(5, np.int64)
+    for r in range(5):
+        chosen = np.flatnonzero(pairs[r])
+        counts[r] = len(chosen)
+        ids[r, : counts[r]], values[r, : counts[r]] = MEMBERS[chosen], pairs[r, chosen]
+    dense = start.copy()
+    kernels.update_dense(X, rows, ids, values, counts, 0, p // 2, dense)
+    np.testing.assert_array_equal(dense[p // 2 :], start[p // 2 :])
+    kernels.update_dense(X, rows, ids, values, counts, p // 2, p, dense)
+    np.testing.assert_allclose(dense, expected, rtol=1e-12, atol=1e-14)
+
+    S, C = sp.csr_matrix(X), sp.csc_matrix(X[MEMBERS])
+    by_row, by_column = (S.indptr, S.indices, S.data), (C.indptr, C.indices, C.data)
+    sparse, received = start.copy(), np.zeros(12)
+    for lo, hi in ((0, 2), (2, 5)):
+        kernels.update_sparse(rows, pairs, *by_row, *by_column, lo, hi, received, sparse)
+    np.testing.assert_allclose(received, pairs.sum(axis=0), rtol=1e-14, atol=1e-14)
+    sparse += np.abs(X[MEMBERS]).T @ received
+    np.testing.assert_allclose(sparse, expected, rtol=1e-12, atol=1e-14)
