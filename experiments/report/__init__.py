@@ -91,12 +91,18 @@ def show(
                 mine = curves[(curves["dataset"] == dataset) & (curves["protocol"] == protocol)]
                 stem = file_stem(dataset, protocol)
                 written += _write(part, mine, list(expected["ranker"]), families.get(protocol), results, stem)
-        if whole:
+        if whole and (any("study" in each for each in asked) or _has_rows(frame, configs)):
             written += _whole(frame, asked, results, console, absent, arguments)
     finally:
         written = list(dict.fromkeys(written))
         console.written(written)
     return written
+
+
+def _has_rows(frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether there is any row of what was asked for: without one, what has no name gets no page."""
+    asked = {(each["dataset_key"], each["protocol"]["name"], each["ranker_key"]) for each in configs}
+    return not asked.isdisjoint(zip(frame["dataset"], frame["protocol"], frame["ranker"], strict=True))
 
 
 def _whole(
