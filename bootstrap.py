@@ -25,8 +25,10 @@ USAGE = """\
 usage: python3 bootstrap.py demo [key=value ...]   rank a bundled data set with three rankers: table and figure
        python3 bootstrap.py test [pytest options]  run the tests
        python3 bootstrap.py setup                  make the environment (.venv) and stop
+       python3 bootstrap.py browser                see to it that there is a browser for the tests
 
-All three make the environment first when it is missing or out of date."""
+All but the last make the environment first when it is missing or out of date. Tests that need a browser (Chromium
+or Chrome) are left out where there is none; "browser" installs one with apt-get, as root on Debian and Ubuntu."""
 
 DEMO = [
     "dataset=digits",
@@ -35,10 +37,21 @@ DEMO = [
 ]
 #: Two processes, a file of tests each: most of the time goes into compiling, which every process does for itself.
 TEST = ["-n", "2", "--dist", "loadfile"]
+#: Browsers that the tests can drive; tests/browser.py looks for the same.
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+)
+#: What apt-get brings one with; without a font text has no width.
+BROWSER_PACKAGES = ("chromium", "fonts-dejavu-core")
 
 
 class SetupError(Exception):
-    """The environment cannot be made; the message says what to do."""
+    """The environment, or the browser, cannot be had; the message says what to do."""
 
 
 def main(argv):
@@ -51,9 +64,11 @@ def main(argv):
     if action in ("-h", "--help", "help", ""):
         print(USAGE)
         return 0 if action else 2
-    if action not in ("demo", "test", "setup"):
+    if action not in ("demo", "test", "setup", "browser"):
         return say(f"unknown: {action}\n{USAGE}", 2)
     try:
+        if action == "browser":
+            return see_to_browser()
         with one_at_a_time():
             set_up()
     except SetupError as error:
@@ -92,6 +107,27 @@ def set_up():
     write(STAMP, BEGUN)
     install()
     write(STAMP, wanted)
+
+
+def see_to_browser():
+    """Find a browser, or install one; returns 0."""
+    if os.environ.get("RELIEFE_BROWSER") or any(map(shutil.which, BROWSERS)):
+        return 0
+    if not shutil.which("apt-get") or not hasattr(os, "geteuid") or os.geteuid() != 0:
+        raise SetupError(
+            "no Chromium or Chrome on PATH, and only root can install one with apt-get; install one by hand"
+        )
+    say("installing Chromium with apt-get")
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for attempt in range(3):  # mirrors fail now and then
+        update = subprocess.call(["apt-get", "update", "-qq"], env=quiet, stdout=subprocess.DEVNULL)
+        install_it = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *BROWSER_PACKAGES]
+        if not update and not subprocess.call(install_it, env=quiet, stdout=subprocess.DEVNULL):
+            break
+        say(f"that failed ({attempt + 1} of 3 times)")
+    if not any(map(shutil.which, BROWSERS)):
+        raise SetupError("Chromium could not be installed; apt-get's own words are above")
+    return 0
 
 
 def make_environment():

@@ -23,7 +23,8 @@ def main(argv: list[str]) -> int:
         print(f"{counts.missing} of {counts.cells} cells missing or failed; nothing is run here")
         for each in result.set_aside:
             print(f"set aside, not read as data: {each.moved_to}: {each.reason}")
-        report.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, absent=result.absent)
+        paths, more = plan.configs[0]["paths"], {"absent": result.absent, "whole": True, "arguments": argv}
+        report.show(result.frame, plan.configs, paths, sys.stdout, **more)
         return 0
     except BadInputError as error:
         print(f"error: {error}", file=sys.stderr)

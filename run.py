@@ -24,7 +24,9 @@ def main(argv: list[str]) -> int:
             report.status.show(result, plan.configs, sys.stdout)
             return 0
         result = runner.run_study(plan.configs, skip_absent=in_part)
-        report.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, absent=result.absent)
+        # The page of a named study needs posteriors, which take minutes: that is for report.py.
+        more = {"absent": result.absent, "whole": not in_part, "arguments": argv}
+        report.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, **more)
         return result.exit_code
     except BadInputError as error:
         print(f"error: {error}", file=sys.stderr)

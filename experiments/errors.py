@@ -29,6 +29,10 @@ class DownloadError(MissingFileError):
     """A data set's file could not be downloaded, or what came is not the file."""
 
 
+class BadScoresError(BadInputError, ValueError):
+    """Scores or settings that a statistical test cannot work with."""
+
+
 class LauncherError(BadInputError):
     """Workers cannot be had, or those who hand out the work are gone."""
 

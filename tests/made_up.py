@@ -74,6 +74,7 @@ def frame(*rows):
 def config(ranker="a", n_repeats=1, n_splits=2, dataset="d", protocol="p", display_name=None):
     """As much of a resolved configuration as a report looks at."""
     return {
+        "dataset": {"name": dataset, "task": "multiclass"},
         "dataset_key": dataset,
         "ranker_key": ranker,
         "ranker": {"_target_": "x.Y", "display_name": display_name or ranker.upper()},

@@ -180,3 +180,61 @@ def test_it_reads_as_an_old_python_would():
     tree = ast.parse((ROOT / "bootstrap.py").read_text(encoding="utf-8"), feature_version=(3, 6))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     assert imported <= set(sys.stdlib_module_names)
+
+
+# --- a browser for the tests --------------------------------------------------------------------
+
+
+@pytest.fixture
+def bare(project, monkeypatch):
+    """A machine on which only what a test puts there is on PATH; what is called is kept."""
+    project.here, project.called = {"apt-get"}, []
+    monkeypatch.delenv("RELIEFE_BROWSER", raising=False)
+    monkeypatch.setattr(
+        project.shutil, "which", lambda name: f"/bin/{name}" if name in project.here else None
+    )
+    monkeypatch.setattr(project.os, "geteuid", lambda: 0, raising=False)
+
+    def call(command, **_):
+        project.called.append(command)
+        if "install" in command and len(project.called) > project.failing:
+            project.here.add("chromium")
+            return 0
+        return 1 if "install" in command else 0
+
+    project.failing = 0
+    monkeypatch.setattr(project.subprocess, "call", call)
+    return project
+
+
+def test_a_browser_that_is_there_is_enough(bare):
+    bare.here.add("google-chrome")
+    assert bare.main(["browser"]) == 0
+    assert bare.called == [] and not os.path.exists(bare.VENV)
+
+
+def test_a_browser_is_installed_by_root(bare):
+    assert bare.main(["browser"]) == 0
+    assert [command[1] for command in bare.called] == ["update", "install"]
+    assert "chromium" in bare.called[1]
+
+
+def test_a_mirror_that_fails_is_asked_again(bare):
+    bare.failing = 4
+    assert bare.main(["browser"]) == 0
+    assert [command[1] for command in bare.called] == ["update", "install"] * 3
+
+
+def test_a_browser_cannot_be_had(bare, monkeypatch, capsys):
+    bare.failing = 99
+    assert bare.main(["browser"]) == 3
+    assert "could not be installed" in capsys.readouterr().err
+    monkeypatch.setattr(bare.os, "geteuid", lambda: 1000, raising=False)
+    assert bare.main(["browser"]) == 3
+    assert "install one by hand" in capsys.readouterr().err
+
+
+def test_the_tests_look_for_the_same_browsers(project):
+    from browser import NAMES
+
+    assert NAMES == project.BROWSERS

@@ -359,11 +359,16 @@ def test_places_named_in_the_readme_are_there():
         assert (ROOT / link).is_file(), link
     table = README.partition("## What lies where")[2].partition("\n## ")[0]
     named = [
-        place for place in re.findall(r"`([\w/.]+)`", table) if place not in ("rows/", "tables/", "figures/")
+        place
+        for place in re.findall(r"`([\w/.]+)`", table)
+        if place not in ("rows/", "tables/", "figures/", "report/")
     ]
     assert len(named) >= 8
     for place in named:
         assert (ROOT / place).exists(), place
+
+
+_TEXTS = (".py", ".md", ".toml", ".yaml", ".txt", ".cff", ".ipynb", ".html", ".css", ".js")
 
 
 def test_no_machine_is_named_in_any_text():
@@ -374,7 +379,7 @@ def test_no_machine_is_named_in_any_text():
         inside = path.relative_to(ROOT).parts
         if inside[0] in (".git", ".venv", "data", "results", ".ruff_cache", ".pytest_cache", ".hypothesis"):
             continue
-        if path.suffix in (".py", ".md", ".toml", ".yaml", ".txt", ".cff") and path != Path(__file__):
+        if path.suffix in _TEXTS and path != Path(__file__):
             bad += [
                 f"{path.relative_to(ROOT)}: {found.group()}"
                 for found in pattern.finditer(path.read_text(encoding="utf-8", errors="replace"))

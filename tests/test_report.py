@@ -256,6 +256,8 @@ def test_report_py_shows_what_is_there_and_runs_nothing(tmp_path):
     assert code == 0, errors
     rows = {path: path.read_bytes() for path in files_in(tmp_path / "res" / "rows")}
     assert rows
+    (page,) = files_in(tmp_path / "res" / "report")
+    assert page.name == "run.html" and "Only ReliefF is complete" in page.read_text(encoding="utf-8")
     code, text, errors = command("report.py", *common, "ranker=relieff,mutual_information", cwd=tmp_path)
     assert (code, errors) == (0, "")
     assert "1 of 2 cells missing" in text
@@ -263,6 +265,10 @@ def test_report_py_shows_what_is_there_and_runs_nothing(tmp_path):
     assert "ReliefF" in text.partition("not complete")[0]
     assert {path: path.read_bytes() for path in files_in(tmp_path / "res" / "rows")} == rows
     assert len(files_in(tmp_path / "res" / "figures")) == 2
+    text = page.read_text(encoding="utf-8")
+    assert "1 of 2 pairs of data set and ranker are not complete" in text
+    assert "python run.py dataset=wine protocol.n_splits=3 protocol.grid_points=4 ranker=relieff" in text
+    assert "paths.results" not in text
 
 
 def test_report_py_on_an_empty_store_writes_nothing(tmp_path):

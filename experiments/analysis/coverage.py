@@ -135,7 +135,8 @@ def coverage(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Da
         when complete).
     """
     expected = expected_from_rows(frame) if expected is None else expected
-    rows = study_rows(frame, expected)
+    # Curves and weights are heavy to carry along, and say nothing here.
+    rows = study_rows(frame[["kind", *PAIR, "repeat", "fold", "status", "error"]], expected)
     lines = []
     groups = {tuple(pair): rows.loc[index] for pair, index in rows.groupby(PAIR, sort=False).groups.items()}
     for line in expected.to_dict("records"):

@@ -68,35 +68,60 @@ def rf1_curve(
     return pd.concat(parts, ignore_index=True)[columns]
 
 
+def mean_and_half_width(
+    values: np.ndarray, n_test: np.ndarray, n_train: np.ndarray, confidence: float = 0.95
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Average over folds, with half of the width of the corrected resampled t interval.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_folds, n_points)
+        NaN where a fold has none.
+    n_test, n_train : ndarray, shape (n_folds,)
+        Rows of the folds.
+    confidence : float, default=0.95
+        Of the interval.
+
+    Returns
+    -------
+    mean, half : ndarray, shape (n_points,)
+        NaN without a value; ``half`` also with a single one.
+    n : ndarray of int64, shape (n_points,)
+        Values in the mean.
+
+    Notes
+    -----
+    See :func:`rf1_curve`.
+    """
+    there = ~np.isnan(values)
+    n = there.sum(axis=0)
+    n_some, n_two = np.maximum(n, 1), np.maximum(n, 2)
+    mean = np.where(there, values, 0.0).sum(axis=0) / n_some
+    spread = np.where(there, values - mean, 0.0)
+    deviation = np.sqrt((spread**2).sum(axis=0) / (n_two - 1))
+    ratio = (n_test @ there) / np.maximum(n_train @ there, 1)
+    half = stats.t.ppf(0.5 + confidence / 2, n_two - 1) * deviation * np.sqrt(1 / n_some + ratio)
+    return np.where(n > 0, mean, np.nan), np.where(n > 1, half, np.nan), n.astype(np.int64)
+
+
 def _points(rows: pd.DataFrame, column: str, confidence: float) -> pd.DataFrame:
-    sizes = rows["grid"].map(len).to_numpy()
-    points = pd.DataFrame(
+    grids = [np.asarray(grid, dtype=np.int64) for grid in rows["grid"]]
+    sizes = np.unique(np.concatenate(grids))
+    values = np.full((len(rows), sizes.size), np.nan)
+    asked = np.zeros(values.shape, dtype=bool)
+    for place, (grid, curve) in enumerate(zip(grids, rows[column], strict=True)):
+        at = np.searchsorted(sizes, grid)
+        values[place, at] = np.asarray(curve, dtype=float)
+        asked[place, at] = True
+    n_test, n_train = (rows[name].to_numpy(dtype=float) for name in ("n_test", "n_train"))
+    mean, half, n_folds = mean_and_half_width(values, n_test, n_train, confidence)
+    return pd.DataFrame(
         {
-            "n_features": np.concatenate([np.asarray(grid, dtype=np.int64) for grid in rows["grid"]]),
-            "rf1": np.concatenate([np.asarray(curve, dtype=float) for curve in rows[column]]),
-            "n_train": np.repeat(rows["n_train"].to_numpy(dtype=float), sizes),
-            "n_test": np.repeat(rows["n_test"].to_numpy(dtype=float), sizes),
+            "n_features": sizes,
+            "rf1_mean": mean,
+            "rf1_lower": mean - half,
+            "rf1_upper": mean + half,
+            "n_folds": n_folds,
+            "n_undefined": asked.sum(axis=0) - n_folds,
         }
     )
-    lines = []
-    for n_features, group in points.groupby("n_features"):
-        defined = group[group["rf1"].notna()]
-        values = defined["rf1"].to_numpy()
-        mean, half = np.nan, np.nan
-        if values.size:
-            mean = values.mean()
-        if values.size > 1:
-            ratio = defined["n_test"].sum() / defined["n_train"].sum()
-            quantile = stats.t.ppf(0.5 + confidence / 2, values.size - 1)
-            half = quantile * values.std(ddof=1) * np.sqrt(1 / values.size + ratio)
-        lines.append(
-            {
-                "n_features": int(n_features),
-                "rf1_mean": mean,
-                "rf1_lower": mean - half,
-                "rf1_upper": mean + half,
-                "n_folds": values.size,
-                "n_undefined": len(group) - values.size,
-            }
-        )
-    return pd.DataFrame(lines)

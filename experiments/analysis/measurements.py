@@ -103,6 +103,32 @@ def _family(dataset: str) -> str:
     return f"{name}[{','.join(kept)}]" if kept else name
 
 
+def phase_means(spread: pd.DataFrame) -> pd.DataFrame:
+    """Average the seconds of phases over repeats.
+
+    Parameters
+    ----------
+    spread : DataFrame
+        From :func:`points`, kind "phases".
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``ranker``, ``phase``, ``seconds`` (mean), ``share`` (of the sum over phases), ``before`` (sum
+        of the shares of the phases before), ``total`` (seconds of all phases), ``n_repeats``; phases in the order
+        in which they first come.
+    """
+    keys = ["dataset", "ranker", "phase"]
+    # An empty table has columns of objects.
+    means = spread.astype({"seconds": float}).groupby(keys, sort=False)["seconds"].mean().reset_index()
+    repeats = spread.groupby(keys[:2], sort=False)["repeat"].nunique().rename("n_repeats").reset_index()
+    means = means.merge(repeats, on=keys[:2], how="left")
+    means["total"] = means.groupby(keys[:2], sort=False)["seconds"].transform("sum")
+    means["share"] = means["seconds"] / means["total"]
+    means["before"] = means.groupby(keys[:2], sort=False)["share"].cumsum() - means["share"]
+    return means[[*keys, "seconds", "share", "before", "total", "n_repeats"]]
+
+
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
     """Say what came of each measurement.
 

@@ -15,6 +15,8 @@ from experiments.files import write_whole
 
 #: Width of a text column, inches. Figures are drawn at the size they are printed at: 8 points are 8 points.
 COLUMN_WIDTH = 3.5
+#: Width of a page of two columns, inches.
+PAGE_WIDTH = 7.16
 
 #: Okabe and Ito's palette, told apart with every common kind of colour blindness; its yellow is left out because it
 #: vanishes on white paper. (M. Okabe, K. Ito: Color Universal Design, 2008.)
@@ -24,7 +26,18 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")
 
+#: For areas: the palette with its yellow and two greys, instead of black; the hatch changes with the colour.
+AREAS = (*PALETTE[:-1], "#F0E442", "0.45", "0.75")
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oo", "||||", "**")
+
+#: Colours of heat maps: lighter means more, evenly in grey too, and alike to all eyes (matplotlib's cividis).
+HEAT = "cividis"
+
+#: Comes with matplotlib, so figures look the same on every machine.
+FONT = "DejaVu Sans"
+
 _STYLE = {
+    "font.family": FONT,
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.labelsize": 8,
@@ -79,6 +92,25 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
             _DASHES[place % len(_DASHES)],
             _MARKERS[place % len(_MARKERS)],
         )
+        for place, name in enumerate(dict.fromkeys(names))
+    }
+
+
+def areas(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Give every name a colour and a hatch.
+
+    Parameters
+    ----------
+    names : sequence of str
+        In a fixed order.
+
+    Returns
+    -------
+    dict
+        Name → (colour, hatch); 9 and 10 values, so 90 names differ.
+    """
+    return {
+        name: (AREAS[place % len(AREAS)], HATCHES[place % len(HATCHES)])
         for place, name in enumerate(dict.fromkeys(names))
     }
 

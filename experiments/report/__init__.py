@@ -10,14 +10,19 @@ from typing import Any, TextIO
 
 import pandas as pd
 
+from experiments.analysis.comparison import compare
 from experiments.analysis.coverage import expected_of, failures
 from experiments.analysis.curves import rf1_curve
+from experiments.analysis.groups import groups_of
 from experiments.analysis.tables import complete, incomplete, publishable, summary
 from experiments.files import file_stem, write_whole
 from experiments.report import measurements, status
 from experiments.report.console import Console, count
 
 __all__ = ["show", "status"]
+
+#: More rankers of labels than this are drawn in panels, one for each ranker with its target distances.
+_MOST_LINES = 14
 
 
 def show(
@@ -27,6 +32,8 @@ def show(
     out: TextIO | None = None,
     *,
     absent: Mapping[str, str] | None = None,
+    whole: bool = False,
+    arguments: Sequence[str] = (),
 ) -> list[Path]:
     """Show a study: print tables, then write CSV files and figures.
 
@@ -47,6 +54,10 @@ def show(
         Where to print; standard output when not given.
     absent : mapping of str to str, optional
         Data set that is not here → why; listed, and otherwise left out.
+    whole : bool, default=False
+        Whether the study as a whole is reported. The first time its posteriors take minutes.
+    arguments : sequence of str
+        What was typed, for the commands on the page.
 
     Returns
     -------
@@ -58,7 +69,7 @@ def show(
     BadInputError
         If the results folder cannot be written to. The tables have been printed by then.
     """
-    absent = absent or {}
+    absent, asked, results = absent or {}, configs, Path(paths["results"])
     configs = [config for config in configs if config["dataset_key"] not in absent]
     measured = [config for config in configs if config["protocol"].get("measure")]
     expected = expected_of(config for config in configs if not config["protocol"].get("measure"))
@@ -70,42 +81,102 @@ def show(
     console.failures(failures(frame, expected), expected)
     console.absent(absent)
     written: list[Path] = []
+    families = {group.protocol: group.families for group in groups_of(configs) if group.task == "multilabel"}
     try:
         if measured:
-            written += measurements.show(frame, measured, Path(paths["results"]), console)
+            written += measurements.show(frame, measured, results, console)
+        curves = rf1_curve(frame, expected)
         for (dataset, protocol), part in groups:
             if part["complete"].any():
-                written += _write(frame, expected, part, Path(paths["results"]), dataset, protocol)
+                mine = curves[(curves["dataset"] == dataset) & (curves["protocol"] == protocol)]
+                stem = file_stem(dataset, protocol)
+                written += _write(part, mine, list(expected["ranker"]), families.get(protocol), results, stem)
+        if whole and (any("study" in each for each in asked) or _has_rows(frame, configs)):
+            written += _whole(frame, asked, results, console, absent, arguments)
     finally:
+        written = list(dict.fromkeys(written))
         console.written(written)
     return written
 
 
-def _write(
+def _has_rows(frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether there is any row of what was asked for: without one, what has no name gets no page."""
+    asked = {(each["dataset_key"], each["protocol"]["name"], each["ranker_key"]) for each in configs}
+    return not asked.isdisjoint(zip(frame["dataset"], frame["protocol"], frame["ranker"], strict=True))
+
+
+def _whole(
     frame: pd.DataFrame,
-    expected: pd.DataFrame,
-    part: pd.DataFrame,
+    configs: Sequence[Mapping[str, Any]],
     results: Path,
-    dataset: str,
-    protocol: str,
+    console: Console,
+    absent: Mapping[str, str],
+    arguments: Sequence[str],
 ) -> list[Path]:
+    from experiments.report import page, study
+
+    name = configs[0].get("study")
+    if name is None and frame.empty:
+        return []  # whoever looks before the first run has read so, and wants no file of it
+    if name is None:
+        groups = groups_of(configs, absent)
+        found = study.Findings([compare(frame, group) for group in groups])
+    else:
+        found = study.write(frame, configs, results, absent=absent, say=console.paragraph)
+        console.claims(found.claims)
+    path = results / "report" / f"{file_stem(name or 'run')}.html"
+    page.write(
+        found.comparisons,
+        study=name,
+        frame=frame,
+        configs=configs,
+        path=path,
+        arguments=arguments,
+        absent=absent,
+        claims=found.claims,
+        drawn=found.drawn,
+        unmeasured=found.unmeasured,
+    )
+    return [*found.written, path]
+
+
+def _write(
+    part: pd.DataFrame,
+    curves: pd.DataFrame,
+    rankers: Sequence[str],
+    families: pd.DataFrame | None,
+    results: Path,
+    stem: str,
+) -> list[Path]:
+    """Write the table and the figure of one data set and protocol."""
     # Drawing takes a second to import; whoever only reads the table has it by now.
     from experiments.figures import rf1_curve as drawing
+    from experiments.figures import rf1_panels as panels
     from experiments.figures import style
 
     text = io.StringIO()
     publishable(part).to_csv(text, index=False, lineterminator="\n")
-    stem = file_stem(dataset, protocol)
     written = [write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode())]
-    asked = expected[(expected["dataset"] == dataset) & (expected["protocol"] == protocol)]
-    figure = drawing.figure(
-        rf1_curve(frame, asked),
-        title=f"{dataset} ({_extent(part)})",
-        note=_note(part),
-        labels=dict(zip(part["ranker"], part["display_name"], strict=True)),
-        # All rankers of the study get their look, shown or not: it stays the same when more of them are complete.
-        looks=style.looks(list(dict.fromkeys(expected["ranker"]))),
-    )
+    title = f"{part['dataset'].iloc[0]} ({_extent(part)})"
+    variants = pd.DataFrame(columns=["ranker", "panel", "variant"]) if families is None else families
+    variants = variants.set_index("ranker")
+    if len(part) > _MOST_LINES and (variants.reindex(part["ranker"])["variant"].fillna("") != "").all():
+        figure = panels.figure(
+            curves,
+            title=title,
+            note=_note(part),
+            panels=variants["panel"].to_dict(),
+            variants=variants["variant"].to_dict(),
+        )
+    else:
+        figure = drawing.figure(
+            curves,
+            title=title,
+            note=_note(part),
+            labels=dict(zip(part["ranker"], part["display_name"], strict=True)),
+            # All rankers of the study get their look, shown or not: it stays when more of them are complete.
+            looks=style.looks(list(dict.fromkeys(rankers))),
+        )
     return written + style.save(figure, results / "figures", f"{stem}_rf1")
 
 

@@ -226,6 +226,25 @@ class Console:
             for line in missing:
                 self._item(line)
 
+    def claims(self, claims: pd.DataFrame) -> None:
+        """Print the paper's claims that a study is about, by outcome.
+
+        Parameters
+        ----------
+        claims : DataFrame
+            From :func:`experiments.analysis.claims.check`.
+        """
+        if not len(claims):
+            return
+        self._print(self._text("\nthe paper's claims on these rows", style="bold"))
+        for verdict, part in claims.groupby("verdict", sort=False):
+            # A claim whose cells are not there at all says nothing; the table lists what it needs.
+            told = part[part["evidence"] != ""]
+            more = f"; of {len(part) - len(told)} not one cell is there" if len(told) < len(part) else ""
+            self._print(Padding(self._text(f"{verdict}: {len(part)}{more}", style="yellow"), (0, 0, 0, 1)))
+            for line in told.itertuples():
+                self._item(f"{line.claim}: {line.evidence}")
+
     def written(self, files: list[Path]) -> None:
         """Say where files are, one a line and never broken, so that they can be copied.
 

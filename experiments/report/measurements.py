@@ -41,7 +41,7 @@ def show(
         asked = [config for config in configs if config["protocol"]["name"] == protocol]
         rows = frame[frame["protocol"] == protocol]
         summed = measurements.summary(rows)
-        console.measurements(protocol, summed, _missing(rows, asked))
+        console.measurements(protocol, summed, missing_lines(rows, asked))
         for kind in summed["kind"].unique():
             table = measurements.points(rows, kind) if kind in measurements.KINDS else summed
             text = io.StringIO()
@@ -64,20 +64,41 @@ def _recovery_figure(
         measurements.recovered(rows),
         labels={ranker: name or ranker for ranker, name in labels.items()},
         looks=style.looks(list(labels)),
-        note=f"{len(_missing(rows, asked))} of {len(asked)} data sets × rankers have no number."
-        if _missing(rows, asked)
+        note=f"{len(missing_lines(rows, asked))} of {len(asked)} data sets × rankers have no number."
+        if missing_lines(rows, asked)
         else "",
     )
     return style.save(figure, results / "figures", stem)
 
 
-def _missing(rows: pd.DataFrame, asked: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say what has no number, and why."""
+def missing_lines(
+    rows: pd.DataFrame, asked: Sequence[Mapping[str, Any]], absent: Mapping[str, str] | None = None
+) -> list[str]:
+    """Say what has no number, and why.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one protocol.
+    asked : sequence of mapping
+        Its configurations.
+    absent : mapping of str to str, optional
+        Data set that is not here → why.
+
+    Returns
+    -------
+    list of str
+    """
     of_pair: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows[["dataset", "ranker", "status", "error"]].to_dict("records"):
         of_pair.setdefault((row["dataset"], row["ranker"]), []).append(row)
-    lines = []
+    gone = [
+        name for name in dict.fromkeys(config["dataset_key"] for config in asked) if name in (absent or {})
+    ]
+    lines = [f"data sets not here: {', '.join(gone)}"] if gone else []
     for config in asked:
+        if config["dataset_key"] in gone:
+            continue
         mine = of_pair.get((config["dataset_key"], config["ranker_key"]), [])
         what = f"{config['dataset_key']} × {config['ranker'].get('display_name') or config['ranker_key']}"
         bad = [row for row in mine if row["status"] != "ok"]

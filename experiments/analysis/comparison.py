@@ -1,0 +1,134 @@
+"""Everything that a group of a study says, as frames: what figures draw and the page shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from experiments.analysis.averages import averages
+from experiments.analysis.coverage import failures
+from experiments.analysis.critical_distance import RankComparison, compare_ranks
+from experiments.analysis.curves import rf1_curve
+from experiments.analysis.groups import Group, missing_in_words, missing_of
+from experiments.analysis.pairs import Posteriors
+from experiments.analysis.scores import MEASURES, comparable, complete_rows, score_table
+from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
+from experiments.analysis.tables import summary
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Frames of one group.
+
+    Attributes
+    ----------
+    group : Group
+        What was asked for.
+    summary : DataFrame
+        From :func:`experiments.analysis.tables.summary`.
+    failures : DataFrame
+        From :func:`experiments.analysis.coverage.failures`.
+    missing : DataFrame
+        From :func:`experiments.analysis.groups.missing_of`.
+    scores : dict of str to DataFrame
+        Measure → data sets × rankers, NaN where a ranker is not complete.
+    ranks : dict of str to RankComparison or None
+        Measure → average ranks (:mod:`experiments.analysis.critical_distance`); None when there is no diagram.
+    rank_reasons : dict of str to str
+        Measure → why there is no diagram, for those without.
+    rank_left_out : dict of str to list of str
+        Measure → rankers that are not in the diagram.
+    averages : dict of str to DataFrame
+        Measure → one line per ranker (:func:`experiments.analysis.averages.averages`).
+    curves : DataFrame
+        From :func:`experiments.analysis.curves.rf1_curve`.
+    similarity : dict of str to DataFrame
+        "curves" and "weights" → mean AUFUJI of every two rankers, in the order of the clustering.
+    posterior : Posteriors or None
+        None when it was not asked for, or nothing can be tested.
+    """
+
+    group: Group
+    summary: pd.DataFrame
+    failures: pd.DataFrame
+    missing: pd.DataFrame
+    scores: dict[str, pd.DataFrame]
+    ranks: dict[str, RankComparison | None]
+    rank_reasons: dict[str, str]
+    rank_left_out: dict[str, list[str]]
+    averages: dict[str, pd.DataFrame]
+    curves: pd.DataFrame
+    similarity: dict[str, pd.DataFrame]
+    posterior: Posteriors | None = None
+
+    @property
+    def rankers(self) -> list[str]:
+        """All rankers asked for, in the study's order."""
+        return list(self.group.labels)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Ranker → name to show."""
+        return self.group.labels
+
+    @property
+    def missing_lines(self) -> list[str]:
+        """What is missing, in words."""
+        return missing_in_words(self.missing, self.group)
+
+
+def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None = None) -> Comparison:
+    """Make the frames of a group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows, of any studies and kinds.
+    group : Group
+        What is compared.
+    posterior : Posteriors, optional
+        Made apart, since it takes minutes.
+
+    Returns
+    -------
+    Comparison
+    """
+    rows = complete_rows(frame, group.expected)
+    summed = summary(frame, group.expected)
+    scores = {measure: score_table(rows, measure) for measure in MEASURES}
+    ranks: dict[str, RankComparison | None] = {}
+    reasons, left_out = {}, {}
+    for measure, table in scores.items():
+        ranks[measure], reasons[measure], left_out[measure] = _ranks(
+            table, MEASURES[measure].higher_is_better
+        )
+    return Comparison(
+        group=group,
+        summary=summed,
+        failures=failures(frame, group.expected),
+        missing=missing_of(summed, group, frame),
+        scores=scores,
+        ranks=ranks,
+        rank_reasons={measure: why for measure, why in reasons.items() if why},
+        rank_left_out=left_out,
+        averages={
+            measure: averages(table, higher_is_better=MEASURES[measure].higher_is_better)
+            for measure, table in scores.items()
+        },
+        curves=rf1_curve(frame, group.expected),
+        similarity={
+            kind: similarity_matrix(pairwise_fuji(frame, group.expected, on=column))
+            for kind, column in (("curves", "rf1_micro"), ("weights", "weights"))
+        },
+        posterior=posterior,
+    )
+
+
+def _ranks(table: pd.DataFrame, higher_is_better: bool) -> tuple[RankComparison | None, str, list[str]]:
+    kept, left_out = comparable(table)
+    if kept.shape[1] < 2:
+        n = int(table.notna().any(axis=0).sum())
+        why = f"ranks need two complete rankers on one data set; there {'is' if n == 1 else 'are'} {n}"
+        return None, why, left_out
+    return compare_ranks(kept, higher_is_better=higher_is_better), "", left_out

@@ -1,0 +1,76 @@
+"""Cost against quality, and places within data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from experiments.analysis.scores import common, comparable
+
+
+def places(scores: pd.DataFrame, *, higher_is_better: bool) -> pd.DataFrame:
+    """Rank the rankers of every data set by themselves.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Data sets × rankers; NaN where there is no score.
+    higher_is_better : bool
+        Whether the highest score is the best.
+
+    Returns
+    -------
+    DataFrame
+        Of the same shape: 1 is the best of the data set; equal scores share the mean of their places; NaN stays.
+    """
+    return scores.astype("float64").rank(axis=1, ascending=not higher_is_better, method="average")
+
+
+def cost_quality(seconds: pd.DataFrame, quality: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Set what rankings cost beside how good they are.
+
+    Parameters
+    ----------
+    seconds : DataFrame
+        Data sets × rankers: mean seconds of a fit; NaN where there is none.
+    quality : mapping of str to DataFrame
+        Measure → data sets × rankers; higher is better.
+
+    Returns
+    -------
+    DataFrame
+        ``measure``, ``dataset`` ("" for the data sets that all rankers have), ``ranker``, ``seconds``,
+        ``quality``, ``best_value``: no other ranker is at least as good in both and better in one. For several
+        data sets ``seconds`` is the geometric mean (else the slowest data set is all there is to see) and
+        ``quality`` the mean; who is left out of these is as in
+        :func:`experiments.analysis.scores.comparable`.
+
+    Notes
+    -----
+    A fit of zero seconds counts as a nanosecond in the geometric mean.
+    """
+    lines = []
+    for measure, scores in quality.items():
+        time = seconds.reindex_like(scores)
+        both = scores.notna() & time.notna()
+        shared = common(comparable(scores.where(both))[0])
+        if shared.size:
+            mean = np.exp(np.log(time.loc[shared.index, shared.columns].clip(lower=1e-9)).mean())
+            lines += _points(measure, "", mean, shared.mean())
+        for dataset in scores.index:
+            there = list(scores.columns[both.loc[dataset]])
+            lines += _points(measure, dataset, time.loc[dataset, there], scores.loc[dataset, there])
+    columns = ["measure", "dataset", "ranker", "seconds", "quality", "best_value"]
+    return pd.DataFrame(lines, columns=columns).astype({"best_value": bool})
+
+
+def _points(measure: str, dataset: str, seconds: pd.Series, quality: pd.Series) -> list[list]:
+    time, good = seconds.to_numpy(dtype=float), quality.to_numpy(dtype=float)
+    # Row i, column j: is j at least as good as i in both, and better in one?
+    beaten = (time[None, :] <= time[:, None]) & (good[None, :] >= good[:, None])
+    beaten &= (time[None, :] < time[:, None]) | (good[None, :] > good[:, None])
+    kept = ~beaten.any(axis=1)
+    columns = zip(seconds.index, time, good, kept, strict=True)
+    return [[measure, dataset, ranker, float(t), float(q), bool(k)] for ranker, t, q, k in columns]

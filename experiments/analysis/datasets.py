@@ -1,0 +1,57 @@
+"""Configurations and rows → the paper's table of data sets, with its numbers beside ours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from experiments.analysis.groups import Group
+
+_QUANTITIES = ("rows", "features", "classes", "nonzero_share")
+
+
+def dataset_table(frame: pd.DataFrame, group: Group) -> pd.DataFrame:
+    """Describe the data sets of a group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows; where there are some, they say how many rows and features a data set has.
+    group : Group
+        Its configurations state the shapes that the loader checks data against, and the paper's.
+
+    Returns
+    -------
+    DataFrame
+        One line per data set: ``dataset``; ``rows``, ``features``, ``classes`` (labels of multi-label data),
+        ``nonzero_share``; the same with ``paper_`` (NaN where the paper has none); ``differs`` (why they are
+        not the same, ""); ``here`` (False where the data set is not on this machine); ``citation``,
+        ``licence``.
+
+    Notes
+    -----
+    Source: the paper's two tables of data sets.
+    """
+    lines = []
+    for name, block in group.datasets.items():
+        stated, paper = block.get("expected") or {}, block.get("paper") or {}
+        seen = frame[(frame["dataset"] == name) & (frame["status"] == "ok") & (frame["kind"] == "ranking")]
+        line = {"dataset": name}
+        line |= {each: _number(stated.get(each)) for each in _QUANTITIES}
+        if len(seen):
+            line["rows"] = float((seen["n_train"] + seen["n_test"]).max())
+            line["features"] = float(seen["n_features"].max())
+        line |= {f"paper_{each}": _number(paper.get(each)) for each in _QUANTITIES}
+        line |= {
+            "differs": " ".join(str(block.get("differs") or "").split()),
+            "here": name not in group.absent,
+            "citation": " ".join(str(block.get("citation") or "").split()),
+            "licence": " ".join(str(block.get("licence") or "").split()),
+        }
+        lines.append(line)
+    columns = ["dataset", *_QUANTITIES, *(f"paper_{each}" for each in _QUANTITIES)]
+    return pd.DataFrame(lines, columns=[*columns, "differs", "here", "citation", "licence"])
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else float(value)

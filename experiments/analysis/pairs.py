@@ -1,0 +1,228 @@
+"""Rows → pairs of score tables for the hierarchical Bayesian test, and its answers → frames."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.analysis.scores import fold_scores
+
+#: Difference of two F1 below which they count as equal (the paper's).
+ROPE = 0.05
+
+#: Pairs of the paper's two figures. Its plain "ReliefF" is taken for scikit-rebate's, since its own is called
+#: "ReliefF-this" elsewhere.
+PAPER_PAIRS = (
+    ("skrebate_multisurf_star", "mutual_information"),
+    ("skrebate_multisurf_star", "random_forest"),
+    ("skrebate_multisurf_star", "reliefe_absmean_adaptive"),
+    ("skrebate_multisurf_star", "reliefe"),
+    ("skrebate_multisurf_star", "skrebate_surf"),
+    ("skrebate_multisurf_star", "skrebate_relieff"),
+    ("reliefe_absmean_adaptive", "skrebate_surf"),
+    ("reliefe_absmean_adaptive", "skrebate_multisurf"),
+    ("reliefe_absmean_adaptive", "random_forest"),
+    ("reliefe_absmean_adaptive", "skrebate_relieff"),
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two rankers and their scores on the data sets that both finished.
+
+    Attributes
+    ----------
+    a, b : str
+        Rankers.
+    x, y : ndarray of float64, shape (n_datasets, n_repeats × n_splits)
+        Best F1 of every fold, of ``a`` and ``b``; the same folds in the same order.
+    datasets : tuple of str
+        The data sets, in order.
+    left_out : tuple of str
+        Data sets that one of the two did not finish.
+    runs : int
+        Repeats of the cross-validation.
+    """
+
+    a: str
+    b: str
+    x: np.ndarray
+    y: np.ndarray
+    datasets: tuple[str, ...]
+    left_out: tuple[str, ...]
+    runs: int
+
+    def digest(self, **settings: Any) -> str:
+        """Return the SHA-256 (hex) of everything that decides the pair's posterior.
+
+        Parameters
+        ----------
+        **settings
+            Of the sampler, such as its seed; their ``repr`` counts.
+
+        Returns
+        -------
+        str
+        """
+        said = repr((self.x.shape, self.runs, sorted(settings.items()))).encode()
+        x, y = (np.ascontiguousarray(each, dtype="<f8").tobytes() for each in (self.x, self.y))
+        return hashlib.sha256(b"\0".join([said, x, y])).hexdigest()
+
+
+@dataclass(frozen=True)
+class Posteriors:
+    """What the hierarchical tests say of all pairs.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One line per pair, the paper's first: ``ranker_a``, ``ranker_b``, ``p_a`` (a is better), ``p_rope`` (no
+        difference that matters), ``p_b``, ``in_paper``, ``n_datasets``, ``datasets`` and ``left_out`` (names with
+        commas), ``r_hat``, ``ess``, ``divergences``, ``n_draws``, ``message`` (why there is no answer, or what
+        to be careful about; ""). Probabilities are NaN where there is no answer.
+    draws : dict
+        (a, b) → ndarray, shape (n, 3): for some draws of the posterior, evenly chosen, the probabilities that a is
+        better, that there is no difference, and that b is better, on the next data set.
+    sampling : dict
+        How the posterior was sampled: word → value.
+    """
+
+    table: pd.DataFrame
+    draws: dict[tuple[str, str], np.ndarray] = field(default_factory=dict)
+    sampling: dict[str, Any] = field(default_factory=dict)
+
+    def of(self, a: str, b: str) -> tuple[float, float, float]:
+        """Return the probabilities (a better, equal, b better) of a pair in either order.
+
+        Parameters
+        ----------
+        a, b : str
+            Rankers.
+
+        Returns
+        -------
+        tuple of float
+            NaN three times when the pair was not tested.
+        """
+        for one, other, turned in ((a, b, False), (b, a, True)):
+            found = self.table[(self.table["ranker_a"] == one) & (self.table["ranker_b"] == other)]
+            if len(found):
+                first = found.iloc[0]
+                three = (float(first["p_a"]), float(first["p_rope"]), float(first["p_b"]))
+                return three[::-1] if turned else three
+        return (np.nan, np.nan, np.nan)
+
+
+def pairs_of(
+    rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91, fewest: int = 2
+) -> tuple[list[Pair], list[str]]:
+    """Pair the rankers of a group.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From :func:`experiments.analysis.scores.complete_rows`, of one protocol.
+    rankers : sequence of str
+        In order; of two, the earlier one comes first in their pair, but for the paper's pairs, which are as there.
+    most : int, default=91
+        How many pairs at most. Where there are more, the paper's remain, and those of the rankers whose max F1
+        lies highest above the mean of all rankers of a data set, averaged over their data sets.
+
+    fewest : int, default=2
+        Data sets that a pair must have in common. The test is about how differences are spread over data sets, of
+        which one tells nothing.
+
+    Returns
+    -------
+    pairs : list of Pair
+        The paper's first. Pairs with too few common data sets are not among them.
+    not_tested : list of str
+        Rankers that were left out because there would have been too many pairs.
+    """
+    rows = rows.assign(value=fold_scores(rows, "best_f1"))
+    values = {
+        key: part.sort_values(["repeat", "fold"])
+        for key, part in rows.groupby(["dataset", "ranker"], sort=False)
+    }
+    datasets = list(dict.fromkeys(rows["dataset"]))
+    chosen, not_tested = list(rankers), []
+    n_most = int((1 + np.sqrt(1 + 8 * most)) / 2)  # rankers that make no more pairs than allowed
+    if len(chosen) > n_most:
+        # Means over different data sets compare nothing, so a data set's mean is taken off first.
+        table = rows.groupby(["dataset", "ranker"], sort=False)["value"].mean().unstack("ranker")
+        excess = table.sub(table.mean(axis=1), axis=0).mean(axis=0)
+        excess = excess.reindex(chosen).sort_values(ascending=False, kind="stable")
+        best = set(excess.index[:n_most])
+        not_tested = [ranker for ranker in chosen if ranker not in best]
+        chosen = [ranker for ranker in chosen if ranker in best]
+    known = set(rankers)
+    wanted = [pair for pair in PAPER_PAIRS if set(pair) <= known]
+    turned = {frozenset(pair) for pair in wanted}
+    wanted += [pair for pair in itertools.combinations(chosen, 2) if frozenset(pair) not in turned]
+    made = []
+    for a, b in wanted:
+        both = [name for name in datasets if (name, a) in values and (name, b) in values]
+        if len(both) < max(fewest, 1):
+            continue
+        x, y = (np.array([values[name, each]["value"] for name in both], dtype=float) for each in (a, b))
+        others = tuple(name for name in datasets if name not in both)
+        runs = int(values[both[0], a]["repeat"].nunique())
+        made.append(Pair(a, b, x, y, tuple(both), others, runs))
+    return made, not_tested
+
+
+def posteriors_of(
+    pairs: Sequence[Pair], answers: Sequence[dict[str, Any]], sampling: dict[str, Any]
+) -> Posteriors:
+    """Put the answers of the tests together.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+        What was tested.
+    answers : sequence of dict
+        One per pair: ``probabilities`` (three), ``draws`` (n × 3), ``r_hat``, ``ess``, ``divergences``,
+        ``n_draws``, ``message``.
+    sampling : dict
+        How it was sampled.
+
+    Returns
+    -------
+    Posteriors
+    """
+    in_paper = {frozenset(pair) for pair in PAPER_PAIRS}
+    lines = []
+    for pair, answer in zip(pairs, answers, strict=True):
+        p_a, p_rope, p_b = (float(each) for each in answer["probabilities"])
+        lines.append(
+            {
+                "ranker_a": pair.a,
+                "ranker_b": pair.b,
+                "p_a": p_a,
+                "p_rope": p_rope,
+                "p_b": p_b,
+                "in_paper": frozenset((pair.a, pair.b)) in in_paper,
+                "n_datasets": len(pair.datasets),
+                "datasets": ", ".join(pair.datasets),
+                "left_out": ", ".join(pair.left_out),
+                "r_hat": float(answer["r_hat"]),
+                "ess": float(answer["ess"]),
+                "divergences": int(answer["divergences"]),
+                "n_draws": int(answer["n_draws"]),
+                "message": str(answer["message"]),
+            }
+        )
+    draws = {(pair.a, pair.b): answer["draws"] for pair, answer in zip(pairs, answers, strict=True)}
+    return Posteriors(pd.DataFrame(lines, columns=COLUMNS), draws, sampling)
+
+
+COLUMNS = [
+    *("ranker_a", "ranker_b", "p_a", "p_rope", "p_b", "in_paper", "n_datasets", "datasets", "left_out"),
+    *("r_hat", "ess", "divergences", "n_draws", "message"),
+]

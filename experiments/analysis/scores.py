@@ -1,0 +1,199 @@
+"""Rows → one number per data set × ranker, for everything that rankers are compared by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from experiments.analysis.coverage import PAIR, coverage, study_rows
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What rankers are compared by.
+
+    Attributes
+    ----------
+    key : str
+        Its name in tables.
+    title : str
+        Its name for people.
+    meaning : str
+        What the number is, in words.
+    higher_is_better : bool
+        False for times.
+    unit : str
+        "" for scores.
+    """
+
+    key: str
+    title: str
+    meaning: str
+    higher_is_better: bool = True
+    unit: str = ""
+
+
+def _of_curve(key: str, size: int | None, what: str) -> Measure:
+    of = "the whole curve" if size is None else f"the top {size} features (all, where there are fewer)"
+    title = ("max F1" if what == "best" else "mean F1") + ("" if size is None else f", top {size} features")
+    said = "highest" if what == "best" else "mean"
+    return Measure(key, title, f"{said} F1 of a fold over the grid points of {of}")
+
+
+#: Measure → how it is read from a fold's curve: which statistic, and up to how many features.
+_CURVES = {
+    "best_f1": ("best", None),
+    "mean_f1": ("mean", None),
+    "best_f1_top_10": ("best", 10),
+    "mean_f1_top_10": ("mean", 10),
+    "best_f1_top_50": ("best", 50),
+    "best_f1_top_100": ("best", 100),
+}
+
+#: Everything that rankers are compared by, in the order in which it is told.
+MEASURES: dict[str, Measure] = {
+    **{key: _of_curve(key, size, what) for key, (what, size) in _CURVES.items()},
+    "aurf1": Measure("aurf1", "AUrF1", "area under the relative F1 curve of a fold, where it is defined"),
+    "fit_seconds": Measure(
+        "fit_seconds", "fit time", "wall clock of a ranker's fit on a fold", higher_is_better=False, unit="s"
+    ),
+}
+
+
+#: Kind of target → the measures by which ranks are told, those of the paper first.
+DIAGRAMS = {
+    "multiclass": ("best_f1", "mean_f1", "best_f1_top_50", "best_f1_top_100", "fit_seconds"),
+    "multilabel": ("best_f1_top_10", "mean_f1_top_10", "best_f1", "mean_f1", "fit_seconds"),
+}
+
+
+def complete_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Choose the rows that may be compared.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows, of any studies and kinds.
+    expected : DataFrame, optional
+        From :func:`experiments.analysis.coverage.expected_of`.
+
+    Returns
+    -------
+    DataFrame
+        As from :func:`experiments.analysis.coverage.study_rows`, without rankers of which a fold is missing or
+        failed on a data set.
+    """
+    covered = coverage(frame, expected)
+    return study_rows(frame, expected).merge(covered.loc[covered["complete"], PAIR], on=PAIR, how="inner")
+
+
+def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> np.ndarray:
+    """Return one number per row.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows with status "ok".
+    measure : str
+        A key of :data:`MEASURES`.
+    average : {"micro", "macro"}, default="micro"
+        Which F1. Micro is the paper's.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        NaN where there is none: AUrF1 of a fold whose all-features F1 is 0, a time that was not kept.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure.
+
+    Notes
+    -----
+    The grid always holds 10, 50 and 100, so that "top 50" ends at 50 on every data set that has as many features.
+    """
+    if measure == "aurf1":
+        return rows[f"aurf1_{average}"].to_numpy(dtype=float, na_value=np.nan)
+    if measure == "fit_seconds":
+        return rows["fit_seconds"].to_numpy(dtype=float, na_value=np.nan)
+    if measure not in _CURVES:
+        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, not {measure!r}")
+    statistic, size = _CURVES[measure]
+    function = np.max if statistic == "best" else np.mean
+    numbers = np.empty(len(rows))
+    for place, (grid, curve) in enumerate(zip(rows["grid"], rows[f"f1_{average}"], strict=True)):
+        # The grid ascends, so the top ones come first; a grid has always a first point.
+        n_points = len(grid) if size is None else max(1, int(np.searchsorted(grid, size, side="right")))
+        numbers[place] = function(np.asarray(curve, dtype=float)[:n_points])
+    return numbers
+
+
+def score_table(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> pd.DataFrame:
+    """Average a measure over folds.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From :func:`complete_rows`, of one protocol.
+    measure, average
+        As for :func:`fold_scores`.
+
+    Returns
+    -------
+    DataFrame
+        Data sets × rankers, each in the order of ``rows``; NaN where a ranker is not complete on a data set or
+        the measure has no value in any fold.
+    """
+    values = rows[["dataset", "ranker"]].assign(value=fold_scores(rows, measure, average=average))
+    means = values.groupby(["dataset", "ranker"], sort=False)["value"].mean()
+    table = means.unstack("ranker") if len(means) else pd.DataFrame(dtype=float)
+    table = table.reindex(index=rows["dataset"].unique(), columns=rows["ranker"].unique())
+    table.index.name, table.columns.name = "dataset", "ranker"
+    return table.astype(float)
+
+
+def comparable(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out rankers until some data set is left on which all others have a number.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From :func:`score_table`.
+
+    Returns
+    -------
+    table : DataFrame
+        All data sets × the rankers that are compared; still NaN where one of them lacks a data set.
+    left_out : list of str
+        Rankers that are not compared: without a number anywhere, or, where no data set is common to all, those
+        with the fewest data sets, one after the other.
+    """
+    counts = table.notna().sum(axis=0)
+    left_out = [str(ranker) for ranker in counts.index[counts == 0]]
+    kept = table.drop(columns=left_out)
+    while kept.shape[1] > 1 and not kept.notna().all(axis=1).any():
+        counts = kept.notna().sum(axis=0)
+        worst = counts.index[::-1][
+            int(np.argmin(counts.to_numpy()[::-1]))
+        ]  # the last of those with the fewest
+        left_out.append(str(worst))
+        kept = kept.drop(columns=worst)
+    return kept, left_out
+
+
+def common(table: pd.DataFrame) -> pd.DataFrame:
+    """Choose the data sets on which all rankers have a number.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Data sets × rankers.
+
+    Returns
+    -------
+    DataFrame
+    """
+    return table[table.notna().all(axis=1)]

@@ -1,0 +1,141 @@
+"""How alike rankers are: the area under FUJI of their weights, or of their rF1 curves, for every pair.
+
+Two rankings of one data set are compared, the numbers averaged over data sets. Which one stands where in a
+heat map comes from hierarchical clustering, so that groups of alike rankers are blocks.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.metrics.fuji import area_under_fuji, fuji_curve
+
+#: What can be compared: column of rows, and what is done about negative scores.
+_SOURCES = {
+    "weights": ("weights", "clip"),
+    "rf1_micro": ("rf1_micro", "raise"),
+    "rf1_macro": ("rf1_macro", "raise"),
+}
+
+
+def pairwise_fuji(
+    frame: pd.DataFrame, expected: pd.DataFrame | None = None, *, on: str = "weights"
+) -> pd.DataFrame:
+    """Compute the area under FUJI of every two rankers on every data set.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+    expected : DataFrame, optional
+        From :func:`experiments.analysis.coverage.expected_of`; by default what the fullest ranker of a data
+        set and protocol has.
+    on : {"weights", "rf1_micro", "rf1_macro"}, default="weights"
+        What stands for a ranker: its weights, averaged over folds, negative ones counting as 0 (Relief gives
+        those to features that are worse than chance); or its rF1 curve, averaged over the folds that have
+        one, where the numbers of top features are what is put in order.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``protocol``, ``ranker_a``, ``ranker_b``, ``aufuji`` (0 … 1), a line for each two rankers
+        that have every expected fold, in the order of the study. NaN where one of them has no rF1 at some
+        number of features. Rankers of which a fold is missing or failed are left out;
+        :func:`~experiments.analysis.coverage.coverage` names them.
+
+    Raises
+    ------
+    ValueError
+        If ``on`` is none of those, or the lists of two rankers on one data set have different lengths.
+    """
+    if on not in _SOURCES:
+        raise ValueError(f"on must be one of {', '.join(_SOURCES)}, not {on!r}")
+    column, negative = _SOURCES[on]
+    covered = coverage(frame, expected)
+    whole = covered.loc[covered["complete"], PAIR]
+    rows = study_rows(frame, expected).merge(whole, on=PAIR, how="inner")
+    rows = rows[rows[column].notna()]
+    lines = []
+    for (dataset, protocol), group in rows.groupby(["dataset", "protocol"], sort=False):
+        scores = {
+            ranker: _mean_of_lists(lists, f"{dataset} × {ranker}")
+            for ranker, lists in group.groupby("ranker", sort=False)[column]
+        }
+        for a, b in itertools.combinations(scores, 2):
+            if len(scores[a]) != len(scores[b]):
+                raise ValueError(
+                    f"{dataset}: {a} has {len(scores[a])} values of {column}, {b} has {len(scores[b])}"
+                )
+            known = np.isfinite(scores[a]).all() and np.isfinite(scores[b]).all()
+            area = area_under_fuji(fuji_curve(scores[a], scores[b], negative)) if known else np.nan
+            lines.append([dataset, protocol, a, b, area])
+    return pd.DataFrame(lines, columns=["dataset", "protocol", "ranker_a", "ranker_b", "aufuji"]).astype(
+        {"aufuji": float}
+    )
+
+
+def similarity_matrix(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Average over data sets, and put alike rankers next to each other.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        From :func:`pairwise_fuji`.
+
+    Returns
+    -------
+    DataFrame
+        Rankers × rankers, symmetric, 1 on the diagonal, both axes in the order of :func:`cluster_order`. A
+        mean is over the data sets where both rankers have a value, and NaN where there is none.
+    """
+    names = list(dict.fromkeys([*pairs["ranker_a"], *pairs["ranker_b"]]))
+    place = {name: number for number, name in enumerate(names)}
+    # The same two rankers may stand in either order when data sets come from several studies.
+    a, b = pairs["ranker_a"].map(place).to_numpy(dtype=int), pairs["ranker_b"].map(place).to_numpy(dtype=int)
+    mean = pairs["aufuji"].groupby([np.minimum(a, b), np.maximum(a, b)]).mean()
+    values = np.full((len(names), len(names)), np.nan)
+    first, second = (mean.index.get_level_values(level).to_numpy(dtype=int) for level in (0, 1))
+    values[first, second] = values[second, first] = mean
+    np.fill_diagonal(values, 1.0)
+    matrix = pd.DataFrame(values, index=names, columns=names)
+    order = cluster_order(matrix)
+    return matrix.loc[order, order]
+
+
+def cluster_order(matrix: pd.DataFrame) -> list[str]:
+    """Order rankers so that alike ones are neighbours.
+
+    Parameters
+    ----------
+    matrix : DataFrame
+        Symmetric similarities in 0 … 1. NaN counts as 0.
+
+    Returns
+    -------
+    list of str
+        Leaves of the tree of average linkage on 1 − similarity, turned so that neighbours are as alike as can
+        be.
+    """
+    if len(matrix) < 3:
+        return list(matrix.index)
+    distance = 1.0 - np.nan_to_num(matrix.to_numpy(dtype=np.float64, copy=True), nan=0.0)
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), method="average", optimal_ordering=True)
+    return [matrix.index[place] for place in leaves_list(tree)]
+
+
+def _mean_of_lists(lists: pd.Series, name: str) -> np.ndarray:
+    lengths = {len(each) for each in lists}
+    if len(lengths) > 1:
+        raise ValueError(f"{name}: folds have lists of {sorted(lengths)} values")
+    values = np.array([np.asarray(each, dtype=np.float64) for each in lists])
+    # Where rF1 is undefined in a fold, it is in no mean (NaN only when it is undefined in all).
+    defined = np.isfinite(values)
+    total = np.where(defined, values, 0.0).sum(axis=0)
+    return np.divide(total, defined.sum(axis=0), out=np.full(len(total), np.nan), where=defined.any(axis=0))

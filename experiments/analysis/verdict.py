@@ -1,0 +1,158 @@
+"""Who does best, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+#: Probability from which the Bayesian test counts as decided.
+SURE = 0.95
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What average ranks and posteriors say of the best ranker.
+
+    Attributes
+    ----------
+    best : tuple of str
+        Rankers with the lowest average rank; several when they share it, none when there is nothing to rank.
+    average_rank : float
+        Theirs; NaN for none.
+    runner_up : str or None
+        Who comes next, and ``runner_up_rank``.
+    n_rankers, n_datasets : int
+        In the ranking.
+    critical_distance : float
+        NaN for none.
+    apart, not_apart : tuple of str
+        Rankers whose average rank differs from the best one's by more than the critical distance, and by no more.
+    surely_beaten, surely_equal : tuple of str
+        Rankers than which the best one is better, to which it is practically equal, with probability above
+        :data:`SURE`.
+    undecided : tuple of str
+        Those of which neither is so sure.
+    surely_better : tuple of str
+        Those that are better than the best one by rank, with that probability.
+    untested : tuple of str
+        Those without a posterior.
+    probabilities : DataFrame
+        ``ranker``, ``p_better`` (the best one is), ``p_equal``, ``p_worse``, ``datasets``; for every ranker it was
+        tested against, in the order of ranks. Empty when several share the best rank.
+    """
+
+    best: tuple[str, ...] = ()
+    average_rank: float = np.nan
+    runner_up: str | None = None
+    runner_up_rank: float = np.nan
+    n_rankers: int = 0
+    n_datasets: int = 0
+    critical_distance: float = np.nan
+    apart: tuple[str, ...] = ()
+    not_apart: tuple[str, ...] = ()
+    surely_beaten: tuple[str, ...] = ()
+    surely_equal: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    surely_better: tuple[str, ...] = ()
+    untested: tuple[str, ...] = ()
+    probabilities: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_PROBABILITIES))
+
+
+_PROBABILITIES = ["ranker", "p_better", "p_equal", "p_worse", "datasets"]
+
+
+def verdict(
+    average_ranks: pd.Series,
+    *,
+    n_datasets: int,
+    critical_distance: float = np.nan,
+    pairs: pd.DataFrame | None = None,
+) -> Verdict:
+    """Say who does best by average rank, and how sure that is.
+
+    Parameters
+    ----------
+    average_ranks : Series
+        Ranker → average rank, 1 is best.
+    n_datasets : int
+        Over how many data sets.
+    critical_distance : float, default=NaN
+        By how much two average ranks must differ at least.
+    pairs : DataFrame, optional
+        Posteriors: ``ranker_a``, ``ranker_b``, ``p_a``, ``p_rope``, ``p_b``, ``n_datasets``; NaN where a pair could
+        not be tested.
+
+    Returns
+    -------
+    Verdict
+    """
+    ranks = average_ranks.dropna().sort_values(kind="stable")
+    if not len(ranks) or n_datasets < 1:
+        return Verdict()
+    lowest = float(ranks.iloc[0])
+    best = tuple(ranks.index[np.isclose(ranks, lowest, rtol=0, atol=1e-9)])
+    others = ranks.drop(list(best))
+    known = not np.isnan(critical_distance)
+    beyond = (others - lowest).gt(critical_distance) if known else pd.Series(False, index=others.index)
+    against = probabilities(best[0], list(others.index), pairs) if len(best) == 1 else None
+    groups = _sure(against) if against is not None else {}
+    tested = set() if against is None else set(against["ranker"])
+    return Verdict(
+        best=best,
+        average_rank=lowest,
+        runner_up=str(others.index[0]) if len(others) else None,
+        runner_up_rank=float(others.iloc[0]) if len(others) else np.nan,
+        n_rankers=len(ranks),
+        n_datasets=n_datasets,
+        critical_distance=critical_distance,
+        apart=tuple(others.index[beyond.to_numpy(dtype=bool)]),
+        not_apart=tuple(others.index[~beyond.to_numpy(dtype=bool)]) if known else (),
+        untested=tuple(ranker for ranker in others.index if ranker not in tested),
+        **groups,
+        **({} if against is None else {"probabilities": against}),
+    )
+
+
+def probabilities(ranker: str, others: Sequence[str], pairs: pd.DataFrame | None) -> pd.DataFrame:
+    """Turn posteriors of pairs round so that one ranker stands first.
+
+    Parameters
+    ----------
+    ranker : str
+        The one.
+    others : sequence of str
+        Against whom, in this order.
+    pairs : DataFrame or None
+        See :func:`verdict`.
+
+    Returns
+    -------
+    DataFrame
+        ``ranker`` (the other), ``p_better``, ``p_equal``, ``p_worse`` (the one against it), ``datasets``. Pairs
+        that were not tested are left out.
+    """
+    found = {}
+    for line in () if pairs is None else pairs.itertuples():
+        if ranker == line.ranker_a and not np.isnan(line.p_rope):
+            found[line.ranker_b] = (line.p_a, line.p_rope, line.p_b, line.n_datasets)
+        elif ranker == line.ranker_b and not np.isnan(line.p_rope):
+            found[line.ranker_a] = (line.p_b, line.p_rope, line.p_a, line.n_datasets)
+    lines = [(other, *found[other]) for other in others if other in found]
+    return pd.DataFrame(lines, columns=_PROBABILITIES)
+
+
+def _sure(against: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    decided = against[["p_better", "p_equal", "p_worse"]].gt(SURE)
+
+    def named(mask: pd.Series) -> tuple[str, ...]:
+        return tuple(against.loc[mask, "ranker"])
+
+    return {
+        "surely_beaten": named(decided["p_better"]),
+        "surely_equal": named(decided["p_equal"]),
+        "surely_better": named(decided["p_worse"]),
+        "undecided": named(~decided.any(axis=1)),
+    }

@@ -1,0 +1,82 @@
+"""Figure: area under the relative F1 curve, rankers × data sets, with the mean and its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.figures import style
+from experiments.figures.heat import heat_map
+from experiments.figures.sheet import Sheet, empty, room_for
+
+_ROW = 0.15
+_MEANS = 1.5
+_CELL = 0.36
+
+
+def figure(
+    areas: pd.DataFrame,
+    table: pd.DataFrame,
+    *,
+    title: str,
+    note: str = "",
+    labels: Mapping[str, str] | None = None,
+) -> Figure:
+    """Draw a heat map, and beside it the means.
+
+    Parameters
+    ----------
+    areas : DataFrame
+        From :func:`experiments.analysis.averages.averages` of AUrF1, best first.
+    table : DataFrame
+        Data sets × rankers (:func:`experiments.analysis.scores.score_table`); what is NaN is hatched.
+    title : str
+        Above the axes.
+    note : str, default=""
+        Small print.
+    labels : mapping, optional
+        Ranker → name to show.
+
+    Returns
+    -------
+    Figure
+        Rankers in the order of ``areas``; below them those that are not in it.
+    """
+    if not table.size or not table.notna().any(axis=None):
+        return empty(title, "no ranker has an AUrF1 on any data set", note)
+    labels = dict(labels or {})
+    order = [*areas["ranker"], *(each for each in table.columns if each not in set(areas["ranker"]))]
+    cells = table[order].T
+    cells.index = [labels.get(each, each) for each in cells.index]
+    values = cells.to_numpy(dtype=float)
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    with style.applied():
+        left, above = room_for(cells.index), room_for(cells.columns)
+        width = min(style.PAGE_WIDTH, max(style.COLUMN_WIDTH, left + _CELL * cells.shape[1] + _MEANS + 0.3))
+        height = _ROW * len(cells)
+        map_width = width - left - _MEANS - 0.3
+        sheet = Sheet(width, height + above + 0.42, title, note)
+        axes = sheet.axes(left, 0.4, map_width, height)
+        heat_map(
+            axes, cells, low=low, high=high, numbers=".2f" if map_width / cells.shape[1] > 0.24 else None
+        )
+        axes.xaxis.tick_top()
+        means = sheet.axes(left + map_width + 0.15, 0.4, _MEANS, height, sharey=axes)
+        for place, line in enumerate(areas.itertuples()):
+            if not np.isnan(line.lower):
+                means.plot(
+                    [line.lower, line.upper], [place, place], color=style.PALETTE[0], linewidth=1,
+                    gid=f"interval {line.ranker}",
+                )  # fmt: skip
+            means.plot([line.mean], [place], "o", color=style.PALETTE[0], gid=f"mean {line.ranker}")
+        means.axvline(1.0, color="0.45", linewidth=0.8, zorder=1, gid="all features")
+        means.tick_params(axis="y", left=False, labelleft=False)
+        means.set_xlabel("mean AUrF1, 95 % interval")
+        means.grid(True, axis="x")
+        means.grid(False, axis="y")
+        means.margins(x=0.08)
+        means.locator_params(axis="x", nbins=4)
+    return sheet.figure

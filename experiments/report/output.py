@@ -1,0 +1,392 @@
+"""Figures of a study: frames → files, and what each of them shows and leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.analysis import densities, measurements
+from experiments.analysis.comparison import Comparison
+from experiments.analysis.convergence import convergence
+from experiments.analysis.pairs import PAPER_PAIRS
+from experiments.analysis.scores import DIAGRAMS, MEASURES
+from experiments.files import file_stem
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure on disk.
+
+    Attributes
+    ----------
+    figure : str
+        What it shows: "critical_distance_best_f1", "times", …
+    stem : str
+        File name without ending.
+    title, note : str
+        As on the figure; the note lists what is missing or failed.
+    files : tuple of Path
+        PNG and SVG.
+    """
+
+    figure: str
+    stem: str
+    title: str
+    note: str
+    files: tuple[Path, ...]
+
+
+class Drawing:
+    """Draws figures into one folder, one after the other.
+
+    Parameters
+    ----------
+    results : Path
+        The results folder.
+
+    Attributes
+    ----------
+    drawn : list of Drawn
+        So far.
+    """
+
+    def __init__(self, results: Path):
+        self._folder = Path(results) / "figures"
+        self.drawn: list[Drawn] = []
+
+    def add(
+        self, name: str, of: str, make: Any, *frames: Any, title: str, note: str = "", **settings: Any
+    ) -> None:
+        """Draw a figure and save it.
+
+        Parameters
+        ----------
+        name : str
+            What it shows; ends the file's name.
+        of : str
+            Of which group or study; begins the file's name.
+        make : module
+            Of ``experiments.figures``.
+        *frames, title, note, **settings
+            For its ``figure``.
+        """
+        self.save(name, of, make.figure(*frames, title=title, note=note, **settings), title, note)
+
+    def nothing(self, name: str, of: str, why: str, *, title: str, note: str = "") -> None:
+        """Save a figure that says why there is nothing to see.
+
+        Parameters
+        ----------
+        name, of, title, note : str
+            As for :meth:`add`.
+        why : str
+            On the figure.
+        """
+        from experiments.figures import sheet
+
+        self.save(name, of, sheet.empty(title, why, note), title, note)
+
+    def save(self, name: str, of: str, figure: Any, title: str, note: str) -> None:
+        """Save a figure that is drawn.
+
+        Parameters
+        ----------
+        name, of, title, note : str
+            As for :meth:`add`.
+        figure : matplotlib.figure.Figure
+            Drawn.
+        """
+        from experiments.figures import style
+
+        stem = file_stem(of, name)
+        self.drawn.append(Drawn(name, stem, title, note, tuple(style.save(figure, self._folder, stem))))
+
+
+def note_of(comparison: Comparison, *lines: str) -> str:
+    """Join small print: what is special about a figure, then what is missing from the group.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Its missing cells are listed.
+    *lines : str
+        Come first; empty ones are dropped.
+
+    Returns
+    -------
+    str
+    """
+    missing = comparison.missing_lines
+    told = [f"Missing: {missing[0]}.", *(f"{line}." for line in missing[1:])] if missing else []
+    return "\n".join([*(line for line in lines if line), *told])
+
+
+def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> list[Drawn]:
+    """Draw all figures of a group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+    comparison : Comparison
+        Their frames.
+    results : Path
+        The results folder; figures go to ``figures/<group>_<figure>.png`` and ``.svg``.
+
+    Returns
+    -------
+    list of Drawn
+    """
+    from experiments.figures import area, similarity, times
+    from experiments.figures import convergence as convergence_drawing
+
+    group, drawing = comparison.group, Drawing(results)
+    name, labels = group.name, comparison.labels
+    if group.varies_iterations:
+        drawing.add(
+            "convergence",
+            name,
+            convergence_drawing,
+            convergence(frame, group),
+            title=f"{group.study}: AUrF1 against iterations ({group.extent})",
+            note=note_of(
+                comparison, "Markers: mean over folds; strokes: from the lowest to the highest fold."
+            ),
+        )
+        return drawing.drawn
+    branches = dict(zip(group.families["ranker"], group.families["branch"], strict=True))
+    for measure in DIAGRAMS[group.task]:
+        _critical_distance(drawing, comparison, measure)
+    seconds = comparison.averages["fit_seconds"]
+    drawing.add(
+        "times",
+        name,
+        times,
+        seconds,
+        comparison.scores["fit_seconds"],
+        title=f"{group.study}: time of a fit ({group.extent})",
+        note=note_of(
+            comparison,
+            f"Markers: mean over {_datasets(seconds)}; lines: ± standard deviation over data sets, to the edge "
+            "where the mean is no larger; strokes: the data sets' own means.",
+            _left_out(comparison, seconds),
+        ),
+        labels=labels,
+        branches=branches,
+    )
+    areas = comparison.averages["aurf1"]
+    drawing.add(
+        "aurf1",
+        name,
+        area,
+        areas,
+        comparison.scores["aurf1"],
+        title=f"{group.study}: area under the relative F1 curve ({group.extent})",
+        note=note_of(
+            comparison,
+            f"Right: mean over {_datasets(areas)}, with the 95 % t interval over data sets. 1 = as good as all "
+            "features. Hatched: no number.",
+            _left_out(comparison, areas),
+        ),
+        labels=labels,
+    )
+    of_what = {"curves": "mean rF1 curves", "weights": "weights of features"}
+    for kind, said in of_what.items():
+        drawing.add(
+            f"aufuji_{kind}",
+            name,
+            similarity,
+            comparison.similarity[kind],
+            title=f"{group.study}: AUFUJI of {said} ({group.extent})",
+            note=note_of(
+                comparison,
+                "Mean over the data sets that both rankers finished; order by average-linkage clustering.",
+            ),
+            labels=labels,
+        )
+    _posteriors(drawing, comparison)
+    return drawing.drawn
+
+
+def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -> None:
+    from experiments.figures import critical_distance
+
+    group, what = comparison.group, MEASURES[measure]
+    found = comparison.ranks[measure]
+    title = f"{group.study}: average ranks by {what.title} ({group.extent})"
+    note = note_of(
+        comparison,
+        "1 = best" + ("." if what.higher_is_better else ": the shortest time."),
+        _rankers_left_out(comparison, comparison.rank_left_out[measure]),
+    )
+    if found is None:
+        name, why = f"critical_distance_{measure}", comparison.rank_reasons[measure]
+        drawing.nothing(name, group.name, why, title=title, note=note)
+        return
+    drawing.add(
+        f"critical_distance_{measure}",
+        group.name,
+        critical_distance,
+        found,
+        title=title,
+        note=note,
+        labels=comparison.labels,
+    )
+
+
+def _posteriors(drawing: Drawing, comparison: Comparison) -> None:
+    from experiments.figures import posterior
+
+    found, group = comparison.posterior, comparison.group
+    if found is None:
+        title = f"{group.study}: hierarchical Bayesian test on max F1 ({group.extent})"
+        why = "the test needs two rankers that are complete on the same two data sets"
+        drawing.nothing("posterior", group.name, why, title=title, note=note_of(comparison))
+        return
+    table = found.table
+    probabilities = {
+        (line.ranker_a, line.ranker_b): (line.p_a, line.p_rope, line.p_b) for line in table.itertuples()
+    }
+    sampled = "; ".join(f"{word}: {value}" for word, value in found.sampling.items())
+    pairs = [pair for pair in PAPER_PAIRS if pair in probabilities]
+    which = "the paper's pairs" if pairs else "the first pairs"
+    pairs = pairs or list(probabilities)[: len(PAPER_PAIRS)]
+    messages = [
+        f"{comparison.labels[line.ranker_a]} – {comparison.labels[line.ranker_b]}: {line.message}"
+        for line in table.itertuples()
+        if line.message and (line.ranker_a, line.ranker_b) in pairs
+    ]
+    drawing.add(
+        "posterior",
+        group.name,
+        posterior,
+        pairs,
+        found.draws,
+        probabilities,
+        title=f"{group.study}: hierarchical Bayesian test on max F1, {which} ({group.extent})",
+        note=note_of(
+            comparison,
+            "Points: draws of the posterior. Corners: probability that the ranker named there is better, or that "
+            "the two are equal (differ by less than the rope).",
+            f"{sampled}.",
+            *messages,
+        ),
+        labels=comparison.labels,
+    )
+
+
+def _datasets(found: pd.DataFrame) -> str:
+    names = found.attrs["datasets"]
+    return (
+        f"{len(names)} data set{'' if len(names) == 1 else 's'} ({', '.join(names)})"
+        if names
+        else "no data set"
+    )
+
+
+def _left_out(comparison: Comparison, found: pd.DataFrame) -> str:
+    not_common = found.attrs["not_common"]
+    lines = [
+        f"Data sets that some ranker lacks, not in the mean: {', '.join(not_common)}." if not_common else "",
+        _rankers_left_out(comparison, found.attrs["left_out"]),
+    ]
+    return " ".join(line for line in lines if line)
+
+
+def _rankers_left_out(comparison: Comparison, rankers: Sequence[str]) -> str:
+    named = [comparison.labels.get(ranker, ranker) for ranker in rankers]
+    return f"Rankers not compared, which share too few data sets: {', '.join(named)}." if named else ""
+
+
+def draw_measurements(
+    frame: pd.DataFrame,
+    protocol: str,
+    kind: str,
+    labels: dict[str, str],
+    missing: Sequence[str],
+    results: Path,
+) -> list[Drawn]:
+    """Draw the figures of what was measured under one protocol.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows of that protocol.
+    protocol, kind : str
+        Its name, and the kind of its measurement.
+    labels : dict
+        Ranker → name to show.
+    missing : sequence of str
+        What has no result, and why.
+    results : Path
+        The results folder.
+
+    Returns
+    -------
+    list of Drawn
+        Empty for a kind that has no figure.
+    """
+    from experiments.figures import adaptive_k, latent_dimension, phases, recovery, sparsification, style
+    from experiments.figures import densities as density_drawing
+
+    if kind not in measurements.KINDS:
+        return []
+    drawing, spread = Drawing(results), measurements.points(frame, kind)
+    told = "\n".join(f"Missing: {line}." for line in missing)
+    once = "" if spread.empty or spread["repeat"].max() == 0 else "The first repeat is shown."
+    first = spread[spread["repeat"] == 0]
+    if kind == "sparsity":
+        tried, estimated = first[~first["estimated"].astype(bool)], first[first["estimated"].astype(bool)]
+        drawing.add(
+            "epsilon", protocol, sparsification, first, note=_joined(once, told),
+            title="Share of non-zeros that sparsification leaves",
+        )  # fmt: skip
+        for name, part, said in (
+            ("densities", tried, "for all ε tried"),
+            ("densities_estimated", estimated, "for the estimated ε"),
+        ):
+            density = densities.density_of_shares(part["share_before"], part["share"])
+            grey = "Grey: kernel density of the points." if len(density) else "Too few points for a density."
+            drawing.add(
+                name, protocol, density_drawing, part, density, note=_joined(grey, once, told),
+                title=f"Share of non-zeros before and after sparsification, {said}",
+            )  # fmt: skip
+    elif kind == "latent_dimension":
+        for dataset, mine in first.groupby("dataset", sort=False):
+            drawing.add(
+                str(dataset), protocol, latent_dimension, mine, note=_joined(once, told),
+                title=f"Latent dimension of {dataset}: the line through the origin and its points",
+            )  # fmt: skip
+        if first.empty:
+            drawing.add("none", protocol, latent_dimension, first, title="Latent dimension", note=told)
+    elif kind == "adaptive_k":
+        drawing.add(
+            "densities", protocol, adaptive_k, densities.density_of_neighbors(spread), labels=labels,
+            title="Numbers of neighbours that adaptive rankers take",
+            note=_joined(
+                "Kernel densities over rows and classes, from 1 to the largest class; rows without a neighbour are "
+                "not counted.", told,
+            ),
+        )  # fmt: skip
+    elif kind == "recovery":
+        title, shares = "Informative columns that rankers find among noise", measurements.recovered(frame)
+        if shares.empty:
+            drawing.nothing(kind, protocol, "nothing has been measured", title=title, note=told)
+        else:
+            looks = style.looks(list(labels))
+            figure = recovery.figure(shares, labels=labels, looks=looks, note=told)
+            drawing.save(kind, protocol, figure, title, told)
+    elif kind == "phases":
+        drawing.add(
+            "shares", protocol, phases, measurements.phase_means(spread), labels=labels,
+            title="Where the time of a fit goes", note=_joined("Means over repeats.", told),
+        )  # fmt: skip
+    return drawing.drawn
+
+
+def _joined(*lines: str) -> str:
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,229 @@
+"""A study's report as one HTML file that needs no network.
+
+Numbers come from :mod:`experiments.analysis`; the page's own script sorts, filters and draws what the file holds.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from experiments.analysis import measurements
+from experiments.analysis.comparison import Comparison
+from experiments.files import write_whole
+from experiments.report.console import count
+from experiments.report.page.provenance import provenance
+from experiments.report.page.tables import Column, Line, Table, number, text
+from experiments.report.page.views import group_view
+from experiments.report.page.words import gaps
+
+__all__ = ["write"]
+
+_HERE = Path(__file__).resolve().parent
+_SCRIPTS = ("base.js", "tables.js", "charts.js", "pairs.js", "cost.js", "start.js")
+#: Parts of a comparison: id → name in the navigation.
+_PARTS = (
+    ("ranks", "Ranks"),
+    ("results", "Results"),
+    ("curves", "Curves"),
+    ("pairs", "Pairs"),
+    ("cost", "Cost and quality"),
+    ("similarity", "Likeness"),
+    ("missing", "Missing"),
+    ("one", "One ranker"),
+)
+#: Figures that the page draws from its data.
+_DRAWN_HERE = ("critical_distance", "posterior", "aufuji", "rf1")
+_OUTCOMES = {"holds": "good", "does not hold": "bad"}
+
+
+def write(
+    comparisons: Sequence[Comparison],
+    *,
+    study: str | None,
+    frame: pd.DataFrame,
+    configs: Sequence[Mapping[str, Any]],
+    path: Path,
+    arguments: Sequence[str] = (),
+    absent: Mapping[str, str] | None = None,
+    claims: pd.DataFrame | None = None,
+    drawn: Sequence[Any] = (),
+    unmeasured: Sequence[str] = (),
+) -> Path:
+    """Write the page of a study.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One for each protocol and kind of target.
+    study : str or None
+        Its name; None for one that was typed without a name.
+    frame : DataFrame
+        Rows; may hold others too.
+    configs : sequence of mapping
+        Resolved configurations: what the study asks for.
+    path : Path
+        Where to.
+    arguments : sequence of str
+        What was typed after ``run.py`` or ``report.py``, for the commands that the page tells; where files lie
+        (``paths.…``) is left out.
+    absent : mapping of str to str, optional
+        Data set that is not here → why.
+    claims : DataFrame, optional
+        From ``experiments.analysis.claims``.
+    drawn : sequence
+        Figures with ``figure``, ``stem``, ``title``, ``note`` and ``files``. Of those that the page does not draw
+        itself the SVG file is taken in; others are named.
+    unmeasured : sequence of str
+        What was to be measured and was not, and why.
+
+    Returns
+    -------
+    Path
+        ``path``. The same rows and arguments give the same bytes.
+
+    Raises
+    ------
+    BadInputError
+        If the file cannot be written.
+    """
+    protocols = {config["protocol"]["name"]: config["protocol"] for config in configs}
+    groups = [
+        group_view(each, frame, protocols[each.group.protocol], number)
+        for number, each in enumerate(comparisons)
+    ]
+    measured = _measured(frame, configs)
+    script = '(() => {\n"use strict";\n' + "\n".join(_text(name) for name in _SCRIPTS) + "})();\n"
+    title = f"Study {study}" if study else "Feature rankers compared"
+    page = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            intro=_intro(groups, absent or {}),
+            groups=groups,
+            parts=_PARTS,
+            claims=_claims(claims),
+            claims_said=_claims_said(claims),
+            measured=measured,
+            measured_said=_measured_said(measured, configs),
+            unmeasured=unmeasured,
+            figures=[_figure(each) for each in drawn if not _drawn_here(each)],
+            other_figures=", ".join(f"{each.stem}.svg" for each in drawn if _drawn_here(each)),
+            css=_text("page.css"),
+            script=script,
+            script_hash="sha256-"
+            + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+            data=_json({view.id: view.data for view in groups}),
+            **provenance(frame, configs, study=study, arguments=arguments),
+        )
+    )
+    return write_whole(path, page.encode("utf-8", "backslashreplace"))
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=False
+    )
+
+
+def _text(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _json(data: Any) -> str:
+    # Inside a script element only these could end it or be taken for markup.
+    packed = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return packed.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _intro(groups: Sequence[Any], absent: Mapping[str, str]) -> str:
+    return "" if groups or not absent else gaps(0, 0, list(absent))
+
+
+def _drawn_here(drawn: Any) -> bool:
+    return str(drawn.figure).startswith(_DRAWN_HERE)
+
+
+def _figure(drawn: Any) -> dict[str, str]:
+    (svg,) = (Path(file) for file in drawn.files if Path(file).suffix == ".svg")
+    # As an image: names inside one SVG then cannot meet those of another.
+    source = "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode("ascii")
+    return {"title": str(drawn.title).rstrip("."), "note": str(drawn.note or ""), "source": source}
+
+
+def _claims(claims: pd.DataFrame | None) -> Table | None:
+    if claims is None or not len(claims):
+        return None
+    columns = [Column("claim"), Column("outcome"), Column("what the rows say"), Column("in the paper")]
+    lines = []
+    for line in claims.itertuples():
+        said = ". ".join(
+            part for part in (line.evidence, f"Missing: {line.missing}" if line.missing else "") if part
+        )
+        cells = [
+            text(line.statement, tip=str(line.reading or ""), kind="long"),
+            text(line.verdict, kind=_OUTCOMES.get(line.verdict, "open")),
+            text(said, kind="long"),
+            text(line.place),
+        ]
+        lines.append(Line(cells))
+    return Table("claims", "What the paper says, held against these rows", columns, lines)
+
+
+def _claims_said(claims: pd.DataFrame | None) -> str:
+    if claims is None or not len(claims):
+        return ""
+    counts = claims["verdict"].value_counts()
+    told = [
+        f"{counts[outcome]} {one if counts[outcome] == 1 else several}"
+        for outcome, one, several in _COUNTED
+        if counts.get(outcome, 0)
+    ]
+    return f"Of {len(claims)} claims: {', '.join(told)}."
+
+
+_COUNTED = (
+    ("holds", "holds", "hold"),
+    ("does not hold", "does not hold", "do not hold"),
+    ("cannot be decided", *["cannot be decided with the rows that are here"] * 2),
+)
+
+
+def _measured(frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> Table | None:
+    protocols = {config["protocol"]["name"] for config in configs if config["protocol"].get("measure")}
+    if not protocols:
+        return None
+    summed = measurements.summary(frame[frame["protocol"].isin(protocols)])
+    columns = [Column("data set"), Column("ranker"), Column("repeat", True), Column("result")]
+    lines = [
+        Line(
+            [
+                text(line.dataset),
+                text(line.ranker),
+                number(line.repeat, f"{line.repeat}"),
+                text(line.result, kind="long"),
+            ]
+        )
+        for line in summed.itertuples()
+    ]
+    return Table("measured", "Results of all measurements", columns, lines, empty="Nothing is measured yet.")
+
+
+def _measured_said(measured: Table | None, configs: Sequence[Mapping[str, Any]]) -> str:
+    if measured is None:
+        return ""
+    asked = {config["dataset_key"] for config in configs if config["protocol"].get("measure")}
+    there = {line.cells[0].text for line in measured.lines}
+    protocols = {config["protocol"]["name"] for config in configs if config["protocol"].get("measure")}
+    return (
+        f"{count(len(measured.lines), 'result')} on {len(there)} of {len(asked)} data sets "
+        f"(protocol {', '.join(sorted(protocols))}); all rows of a data set were used at once."
+    )

@@ -1,0 +1,206 @@
+"""What the page's charts draw: plain lists and dictionaries for JSON, rounded to what can be seen."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.analysis.pairs import ROPE
+from experiments.analysis.scores import MEASURES
+from experiments.figures import style
+from experiments.report.page import words
+from experiments.report.page.facts import Facts
+
+#: Posterior draws of all pairs together that a page holds; more cannot be told apart in a triangle.
+_MOST_DRAWS = 90_000
+_FEWEST, _MOST = 60, 1000
+#: A coordinate of a draw takes two bytes.
+_STEPS = 65535
+
+
+def data_of(f: Facts) -> dict[str, Any]:
+    """Gather what the charts of a comparison draw.
+
+    Parameters
+    ----------
+    f : Facts
+        Of the comparison.
+
+    Returns
+    -------
+    dict
+        For JSON.
+    """
+    ranks = {}
+    for key in MEASURES:
+        given = f.c.ranks[key]
+        if given is None:
+            continue
+        ranks[key] = {
+            "rankers": [f.rankers.index(ranker) for ranker in given.average_ranks.index],
+            "ranks": rounded(given.average_ranks),
+            "cd": one(given.cd),
+            "cliques": [[f.rankers.index(ranker) for ranker in clique] for clique in given.cliques],
+            "friedman": one(given.friedman_p),
+            "used": list(given.used),
+            "left_out": [
+                f"{dataset} (not complete: {words.listed([f.label.get(r, r) for r in rankers])})"
+                for dataset, rankers in given.left_out.items()
+            ],
+        }
+    cost = {}
+    for (measure, dataset), points in f.cost.groupby(["measure", "dataset"], sort=False):
+        cost.setdefault(measure, {})[dataset] = [
+            [f.rankers.index(p.ranker), one(p.seconds), one(p.quality), p.best_value]
+            for p in points.itertuples()
+        ]
+    return {
+        "rankers": [
+            {"key": ranker, "label": f.label[ranker], "href": f"#{f.page_id(ranker)}", **look}
+            for ranker, look in zip(f.rankers, looks(f.rankers), strict=True)
+        ],
+        "datasets": f.datasets,
+        "measures": {key: measure.title for key, measure in MEASURES.items()},
+        "curves": curves(f.c.curves, f.rankers),
+        "reasons": dict(f.c.rank_reasons),
+        "areas": {
+            dataset: rounded(f.c.scores["aurf1"].loc[dataset].reindex(f.rankers))
+            for dataset in f.c.scores["aurf1"].index
+        },
+        "ranks": ranks,
+        "cost": cost,
+        "pairs": _triangles(f),
+        "rope": ROPE,
+        "similarity": {
+            key: square(frame, f.label)
+            for key, frame in (f.c.similarity or {}).items()
+            if frame is not None and len(frame)
+        },
+    }
+
+
+def _triangles(f: Facts) -> list[list[Any]]:
+    if f.c.posterior is None:
+        return []
+    draws = f.c.posterior.draws
+    return [
+        [
+            f.rankers.index(line.ranker_a),
+            f.rankers.index(line.ranker_b),
+            *rounded([line.p_a, line.p_rope, line.p_b], 4),
+            int(line.n_datasets),
+            bool(line.in_paper),
+            line.message or "",
+            triangle(draws.get((line.ranker_a, line.ranker_b)), len(f.pairs)),
+        ]
+        for line in f.pairs.itertuples()
+    ]
+
+
+def looks(rankers: Sequence[str]) -> list[dict[str, Any]]:
+    """Give the rankers of a study the looks they have in its figures.
+
+    Parameters
+    ----------
+    rankers : sequence of str
+        In the study's order.
+
+    Returns
+    -------
+    list of dict
+        ``color``, ``dashes`` (SVG's stroke-dasharray; "" for solid), ``marker`` (matplotlib's).
+    """
+    given = style.looks(rankers)
+    return [
+        {
+            "color": given[ranker].color,
+            "dashes": "" if isinstance(given[ranker].dashes, str) else _dashes(given[ranker].dashes),
+            "marker": given[ranker].marker,
+        }
+        for ranker in rankers
+    ]
+
+
+def curves(frame: pd.DataFrame, rankers: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Pack rF1 curves.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From :func:`experiments.analysis.curves.rf1_curve`, one protocol.
+    rankers : sequence of str
+        In the study's order.
+
+    Returns
+    -------
+    dict
+        Data set → list of ``ranker`` (its place in ``rankers``), ``x``, ``mean``, ``lower``, ``upper``,
+        ``undefined`` (the most folds left out at any point).
+    """
+    place = {ranker: number for number, ranker in enumerate(rankers)}
+    packed: dict[str, list[dict[str, Any]]] = {}
+    for (dataset, ranker), points in frame.groupby(["dataset", "ranker"], sort=False):
+        packed.setdefault(dataset, []).append(
+            {
+                "ranker": place[ranker],
+                "x": [int(size) for size in points["n_features"]],
+                "mean": rounded(points["rf1_mean"]),
+                "lower": rounded(points["rf1_lower"]),
+                "upper": rounded(points["rf1_upper"]),
+                "undefined": int(points["n_undefined"].max()),
+            }
+        )
+    return packed
+
+
+def triangle(draws: np.ndarray | None, n_pairs: int) -> str:
+    """Pack posterior draws of one pair.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n_draws, 3) or None
+        Probabilities (first better, practically equal, second better) a draw; they add up to 1.
+    n_pairs : int
+        On the whole page; the more, the fewer draws of each are kept, evenly spaced.
+
+    Returns
+    -------
+    str
+        Base64 of unsigned 16-bit numbers, low byte first: first better and practically equal of every draw, times
+        65,535. "" for none.
+    """
+    if draws is None or not len(draws):
+        return ""
+    kept = int(np.clip(_MOST_DRAWS // max(n_pairs, 1), _FEWEST, _MOST))
+    chosen = np.asarray(draws)[np.linspace(0, len(draws) - 1, min(kept, len(draws))).astype(int), :2]
+    return base64.b64encode(np.rint(chosen * _STEPS).astype("<u2").tobytes()).decode("ascii")
+
+
+def rounded(values: Any, digits: int = 5) -> list[float | None]:
+    """Round to significant digits; None where there is no number."""
+    return [one(value, digits) for value in np.asarray(values, dtype=float).ravel()]
+
+
+def one(value: float, digits: int = 5) -> float | None:
+    """Round one number; None where there is none."""
+    value = float(value)
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def square(frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Pack a matrix of rankers × rankers in its own order."""
+    return {
+        "names": [labels[name] for name in frame.index],
+        "keys": [str(name) for name in frame.index],
+        "values": [rounded(row, 4) for row in frame.to_numpy(dtype=float)],
+    }
+
+
+def _dashes(given: tuple) -> str:
+    # matplotlib's unit is the line's width.
+    return " ".join(f"{1.8 * length:g}" for length in given[1])

@@ -1,0 +1,90 @@
+"""Tables of the page, as the templates take them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell.
+
+    Attributes
+    ----------
+    text : str
+        What is shown.
+    sort : float, str or None
+        What it is sorted by; None for a cell that is empty, which always comes last.
+    href : str
+        Where it leads to; "" for nowhere.
+    kind : str
+        A class of the style sheet: "number", "good", "bad", "open", "faint".
+    tip : str
+        Told on request.
+    """
+
+    text: str
+    sort: float | str | None = None
+    href: str = ""
+    kind: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line; the page's filters go by ``dataset`` and ``ranker`` where they are given."""
+
+    cells: Sequence[Cell]
+    dataset: str | None = None
+    ranker: str | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading; ``tip`` explains it, numbers stand to the right, ``dataset`` makes it go with the data set."""
+
+    title: str
+    number: bool = False
+    tip: str = ""
+    dataset: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that can be sorted.
+
+    ``sorted_by`` is the column it is sorted by as it comes, ``empty`` what is said when there are no lines.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    lines: Sequence[Line] = field(default_factory=list)
+    sorted_by: int | None = None
+    descending: bool = False
+    empty: str = "Nothing to show."
+
+
+def text(said: Any, *, href: str = "", kind: str = "", tip: str = "") -> Cell:
+    """Make a cell of text."""
+    said = str(said)
+    return Cell(said, said.casefold() or None, href, kind, tip)
+
+
+def number(value: float, said: str, *, kind: str = "", tip: str = "", href: str = "") -> Cell:
+    """Make a cell of a number; one that is not there is a dash and comes last."""
+    if value is None or math.isnan(value):
+        return Cell("–", None, kind="number faint", tip=tip)
+    return Cell(said, float(value), href, f"number {kind}".strip(), tip)
+
+
+def by(lines: Iterable[Line], column: int, *, descending: bool = False) -> list[Line]:
+    """Sort lines; empty cells come last whatever the direction."""
+    lines = list(lines)
+    there = [line for line in lines if line.cells[column].sort is not None]
+    return sorted(there, key=lambda line: line.cells[column].sort, reverse=descending) + [
+        line for line in lines if line.cells[column].sort is None
+    ]

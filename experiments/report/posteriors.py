@@ -1,0 +1,185 @@
+"""Posteriors of pairs of rankers: sampled once, kept beside the tables."""
+
+from __future__ import annotations
+
+import io
+import warnings
+import zipfile
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.analysis.groups import Group
+from experiments.analysis.pairs import ROPE, Pair, Posteriors, pairs_of, posteriors_of
+from experiments.analysis.scores import complete_rows
+from experiments.errors import BadInputError
+from experiments.files import file_stem, write_whole
+
+#: Draws of a pair that are kept for its triangle.
+_KEPT = 1000
+#: Everything that decides a posterior beside the scores; raised by one when the sampler's own code changes.
+_VERSION, _SEED, _N_DRAWS = 1, 0, 10_000
+#: Pairs between two looks at the disk.
+_AT_ONCE = 24
+_NUMBERS = ("r_hat", "ess", "divergences", "n_draws")
+
+
+def sampled(
+    frame: pd.DataFrame,
+    group: Group,
+    results: Path,
+    *,
+    say: Callable[[str], None] = lambda text: None,
+    most: int = 91,
+) -> Posteriors | None:
+    """Return the posteriors of a group's pairs; sample only those that are not kept from an earlier report.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+    group : Group
+        What is compared.
+    results : Path
+        The results folder; posteriors are kept in ``tables/<group>_posterior.npz``, each under a SHA-256 of its
+        scores and of the sampler's settings.
+    say : callable, optional
+        Told what takes long.
+    most : int, default=91
+        How many pairs at most.
+
+    Returns
+    -------
+    Posteriors or None
+        None when no two rankers are complete on the same two data sets.
+    """
+    pairs, not_tested = pairs_of(complete_rows(frame, group.expected), list(group.labels), most=most)
+    if not pairs:
+        return None
+    settings = _settings()
+    digests = [pair.digest(**settings) for pair in pairs]
+    file = Path(results) / "tables" / f"{file_stem(group.name, 'posterior')}.npz"
+    kept = _read(file)
+    new = {digest: pair for digest, pair in zip(digests, pairs, strict=True) if digest not in kept}
+    if new:
+        many = f"{len(new)} pairs" if len(new) > 1 else "a pair"
+        say(
+            f"{group.name}: sampling the posteriors of {many} of rankers, which may take minutes; "
+            "they are kept for the next report"
+        )
+        wanted = dict.fromkeys(digests)
+        for start in range(0, len(new), _AT_ONCE):
+            part = dict(list(new.items())[start : start + _AT_ONCE])
+            kept |= dict(zip(part, _run(list(part.values())), strict=True))
+            # Posteriors of scores that have changed since are dropped; an interrupted report goes on from here.
+            _write(file, {digest: kept[digest] for digest in wanted if digest in kept})
+    first = group.expected.iloc[0]
+    sampling = {**settings, "correlation of folds": f"1 / {int(first['n_splits'])}"}
+    del sampling["version"]
+    if not_tested:
+        sampling["pairs"] = (
+            f"those of the {len(group.labels) - len(not_tested)} rankers with the best max F1; "
+            f"not tested: {', '.join(group.labels[ranker] for ranker in not_tested)}"
+        )
+    return posteriors_of(pairs, [kept[digest] for digest in digests], sampling)
+
+
+def _settings() -> dict[str, Any]:
+    packages = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpyro", "jax"))
+    return {
+        "model and priors": "baycomp.HierarchicalTest",
+        "sampler": f"NUTS ({packages})",
+        "draws of a pair": _N_DRAWS,
+        "rope": ROPE,
+        "seed": _SEED,
+        "version": _VERSION,
+    }
+
+
+def _run(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+    """Test pairs in one batch; should one of them be impossible to test, each by itself."""
+    from experiments.analysis import bayes
+
+    def test(several: Sequence[Pair]) -> list[dict[str, Any]]:
+        with warnings.catch_warnings():
+            # What it warns of is told pair by pair, below the figure and on the page.
+            warnings.simplefilter("ignore", bayes.ConvergenceWarning)
+            found = bayes.hierarchical_tests(
+                [(pair.x, pair.y) for pair in several],
+                ROPE,
+                several[0].runs,
+                _N_DRAWS,
+                _SEED,
+                names=[(pair.a, pair.b) for pair in several],
+            )
+        return [_answer(each) for each in found]
+
+    try:
+        return test(pairs)
+    except BadInputError:
+        answers = []
+        for pair in pairs:
+            try:
+                answers += test([pair])
+            except BadInputError as error:
+                answers.append(_no_answer(str(error)))
+        return answers
+
+
+def _answer(result: Any) -> dict[str, Any]:
+    draws = np.asarray(result.sample, dtype=float)
+    chosen = draws[np.linspace(0, len(draws) - 1, min(_KEPT, len(draws))).astype(int)]
+    return {
+        "probabilities": np.array(result.probs(), dtype=float),
+        "draws": chosen.astype("float32"),
+        "r_hat": result.max_rhat,
+        "ess": result.min_ess,
+        "divergences": result.divergences,
+        "n_draws": result.n_drawn,
+        "message": ""
+        if result.max_rhat < 1.01 and result.min_ess >= 400
+        else f"the chains do not agree (R-hat {result.max_rhat:.3f}, effective sample size {result.min_ess:.0f})",
+    }
+
+
+def _no_answer(why: str) -> dict[str, Any]:
+    nothing = {
+        "probabilities": np.full(3, np.nan),
+        "draws": np.empty((0, 3), dtype="float32"),
+        "message": why,
+    }
+    return nothing | {"r_hat": np.nan, "ess": np.nan, "divergences": 0, "n_draws": 0}
+
+
+def _write(file: Path, kept: dict[str, dict[str, Any]]) -> None:
+    arrays: dict[str, np.ndarray] = {
+        "digests": np.array(list(kept)),
+        "probabilities": np.array([each["probabilities"] for each in kept.values()], dtype=float),
+        "messages": np.array([str(each["message"]) for each in kept.values()]),
+        **{name: np.array([each[name] for each in kept.values()], dtype=float) for name in _NUMBERS},
+        **{f"draws_{place}": each["draws"] for place, each in enumerate(kept.values())},
+    }
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    write_whole(file, buffer.getvalue())
+
+
+def _read(file: Path) -> dict[str, dict[str, Any]]:
+    """Return what is kept; nothing when there is no file, or one that cannot be read."""
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            return {
+                str(digest): {
+                    "probabilities": arrays["probabilities"][place],
+                    "message": str(arrays["messages"][place]),
+                    "draws": arrays[f"draws_{place}"],
+                    **{name: float(arrays[name][place]) for name in _NUMBERS},
+                }
+                for place, digest in enumerate(arrays["digests"])
+            }
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return {}

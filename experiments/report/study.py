@@ -1,0 +1,114 @@
+"""A whole study → tables, figures and the check of the paper's claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.analysis import claims as paper
+from experiments.analysis import measurements
+from experiments.analysis.comparison import Comparison, compare
+from experiments.analysis.groups import groups_of
+from experiments.report import posteriors, tables
+from experiments.report.measurements import missing_lines
+from experiments.report.output import Drawn, draw_group, draw_measurements
+
+
+@dataclass
+class Findings:
+    """What was made of a study.
+
+    Attributes
+    ----------
+    comparisons : list of Comparison
+        One per group.
+    claims : DataFrame
+        From :func:`experiments.analysis.claims.check`.
+    drawn : list of Drawn
+        Figures.
+    written : list of Path
+        All files: tables and figures.
+    unmeasured : list of str
+        Measurements without a number, and why.
+    """
+
+    comparisons: list[Comparison] = field(default_factory=list)
+    claims: pd.DataFrame = field(default_factory=pd.DataFrame)
+    drawn: list[Drawn] = field(default_factory=list)
+    written: list[Path] = field(default_factory=list)
+    unmeasured: list[str] = field(default_factory=list)
+
+
+def write(
+    frame: pd.DataFrame,
+    configs: Sequence[Mapping[str, Any]],
+    results: Path,
+    *,
+    absent: Mapping[str, str] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Findings:
+    """Write every table and figure of a study.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows, as from ``experiments.runner``; may lack cells, or all of them.
+    configs : sequence of mapping
+        Resolved configurations, those of data sets that are not here too.
+    results : Path
+        The results folder: ``tables/`` and ``figures/`` are written below it.
+    absent : mapping of str to str, optional
+        Data set that is not here → why.
+    say : callable, optional
+        Told what takes long.
+
+    Returns
+    -------
+    Findings
+
+    Raises
+    ------
+    BadInputError
+        If the results folder cannot be written to.
+    """
+    results, absent = Path(results), dict(absent or {})
+    found = Findings()
+    for group in groups_of(configs, absent):
+        posterior = None if group.varies_iterations else posteriors.sampled(frame, group, results, say=say)
+        comparison = compare(frame, group, posterior=posterior)
+        found.comparisons.append(comparison)
+        found.written += tables.write_group(frame, comparison, results)
+        _keep(found, draw_group(frame, comparison, results))
+    measured: dict[str, pd.DataFrame] = {}
+    of_protocol: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for config in configs:
+        if config["protocol"].get("measure"):
+            kind = config["protocol"]["measure"]["_target_"].rpartition(".")[2]
+            of_protocol.setdefault((config["protocol"]["name"], kind), []).append(config)
+    for (protocol, kind), asked in of_protocol.items():
+        rows = frame[(frame["protocol"] == protocol) & (frame["kind"] == kind)]
+        if kind in measurements.KINDS:
+            spread = measurements.points(rows, kind)
+            measured[kind] = (
+                pd.concat([measured[kind], spread], ignore_index=True) if kind in measured else spread
+            )
+        labels = {
+            config["ranker_key"]: str(config["ranker"].get("display_name") or config["ranker_key"])
+            for config in asked
+        }
+        missing = missing_lines(rows, asked, absent)
+        found.unmeasured += missing
+        _keep(found, draw_measurements(rows, protocol, kind, labels, missing, results))
+    found.claims = paper.check(found.comparisons, frame, measured)
+    study = str(configs[0].get("study") or "run")
+    found.written += tables.write_claims(found.claims, study, results)
+    return found
+
+
+def _keep(found: Findings, drawn: Sequence[Drawn]) -> None:
+    found.drawn += drawn
+    found.written += [file for each in drawn for file in each.files]

@@ -1,0 +1,370 @@
+"""Tables of a study: frames → CSV, and LaTeX (booktabs) where a paper would have them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.analysis.comparison import Comparison
+from experiments.analysis.complexity import complexity_table
+from experiments.analysis.convergence import convergence
+from experiments.analysis.datasets import dataset_table
+from experiments.analysis.scores import DIAGRAMS, MEASURES
+from experiments.files import file_stem, write_whole
+from experiments.report.console import significant
+
+
+class Tables:
+    """Writes tables into one folder.
+
+    Parameters
+    ----------
+    results : Path
+        The results folder.
+
+    Attributes
+    ----------
+    written : list of Path
+        So far.
+    """
+
+    def __init__(self, results: Path):
+        self._folder = Path(results) / "tables"
+        self.written: list[Path] = []
+
+    def csv(self, frame: pd.DataFrame, *stem: str, index: bool = False) -> None:
+        """Write a frame as CSV.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            With all its digits.
+        *stem : str
+            Parts of the file's name.
+        index : bool, default=False
+            Whether the index is a column too.
+        """
+        text = io.StringIO()
+        frame.to_csv(text, index=index, lineterminator="\n")
+        self.written.append(write_whole(self._folder / f"{file_stem(*stem)}.csv", text.getvalue().encode()))
+
+    def latex(
+        self,
+        frame: pd.DataFrame,
+        *stem: str,
+        caption: str,
+        notes: Sequence[str] = (),
+        columns: str | None = None,
+    ) -> None:
+        """Write a frame of texts as a LaTeX table.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Texts are escaped, but for what stands between dollar signs.
+        *stem : str
+            Parts of the file's name.
+        caption : str
+            Above it.
+        notes : sequence of str
+            Below it, a line each: what is missing.
+        columns : str, optional
+            LaTeX's column format; by default texts are left and numbers right.
+        """
+        shown = frame.map(escaped).rename(columns=escaped)
+        label = file_stem(*stem)
+        body = shown.to_latex(
+            index=False,
+            escape=False,
+            column_format=columns or _alignment(frame),
+            caption=escaped(caption),
+            label=f"tbl:{label}",
+            position="tb",
+        )
+        if notes:
+            below = "\n".join(rf"\par\footnotesize {escaped(line)}" for line in notes)
+            body = body.replace(r"\end{table}", f"{below}\n\\end{{table}}")
+        text = "% Needs \\usepackage{booktabs}. Made by report.py from rows.\n" + body
+        self.written.append(write_whole(self._folder / f"{label}.tex", text.encode()))
+
+
+def escaped(text: object) -> str:
+    """Escape a text for LaTeX; what stands between dollar signs is left as it is.
+
+    Parameters
+    ----------
+    text : object
+        Its ``str`` counts.
+
+    Returns
+    -------
+    str
+    """
+    parts = str(text).split("$")
+    if len(parts) % 2 == 0:  # a dollar sign without a partner is a dollar sign
+        return r"\$".join(map(_escape, parts))
+    return "$".join(part if place % 2 else _escape(part) for place, part in enumerate(parts))
+
+
+def _escape(text: str) -> str:
+    return "".join(_SIGNS.get(sign, sign) for sign in text)
+
+
+_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    "ε": r"$\varepsilon$",
+    "μ": r"$\mu$",
+    "√": r"$\surd$",
+    "–": "--",
+    "…": r"\dots{}",
+}
+
+
+def _alignment(frame: pd.DataFrame) -> str:
+    numbers = [
+        frame[column].map(lambda text: str(text).replace(" ", "")[:1] in "0123456789–-").all()
+        for column in frame
+    ]
+    return "".join("r" if each and place else "l" for place, each in enumerate(numbers))
+
+
+def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> list[Path]:
+    """Write all tables of a group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+    comparison : Comparison
+        Their frames.
+    results : Path
+        The results folder; tables go to ``tables/<group>_<table>.csv`` and ``.tex``.
+
+    Returns
+    -------
+    list of Path
+    """
+    group, tables, labels = comparison.group, Tables(results), comparison.labels
+    notes = [f"Missing: {line}." for line in comparison.missing_lines]
+    sizes = dataset_table(frame, group)
+    tables.csv(sizes, group.name, "datasets")
+    tables.latex(
+        _datasets(sizes),
+        group.name,
+        "datasets",
+        caption=f"Data sets of the study {group.study}; in brackets the paper's number where it is another one.",
+        notes=[f"{line.dataset}: {line.differs}" for line in sizes.itertuples() if line.differs],
+    )
+    tables.csv(comparison.missing, group.name, "missing")
+    if group.varies_iterations:
+        tables.csv(convergence(frame, group), group.name, "convergence")
+        return tables.written
+    complexity = complexity_table(comparison.scores["fit_seconds"], sizes)
+    tables.csv(complexity, group.name, "complexity")
+    tables.latex(
+        _complexity(complexity, labels),
+        group.name,
+        "complexity",
+        caption="Complexity as the paper states it, and how the mean times of a fit grow in this study: "
+        "seconds $\\propto |I|^a |F|^b$, least squares over data sets.",
+        notes=notes,
+    )
+    scores = pd.concat(
+        [
+            table.rename_axis(index="dataset", columns="ranker")
+            .stack()
+            .rename("mean")
+            .reset_index()
+            .assign(measure=key)
+            for key, table in comparison.scores.items()
+            if table.size
+        ]
+        or [pd.DataFrame(columns=["dataset", "ranker", "mean", "measure"])],
+        ignore_index=True,
+    )
+    tables.csv(scores[["measure", "dataset", "ranker", "mean"]], group.name, "scores")
+    ranks = _ranks(comparison)
+    tables.csv(ranks, group.name, "ranks")
+    tables.latex(
+        _named(ranks[["ranker", *DIAGRAMS[group.task]]], labels, "{:.2f}"),
+        group.name,
+        "ranks",
+        caption=f"Average ranks (1 = best) in the study {group.study}, {group.extent}.",
+        notes=[*_rank_notes(comparison), *notes],
+    )
+    for measure in ("aurf1", "best_f1", "fit_seconds"):
+        means, what = comparison.averages[measure], MEASURES[measure]
+        tables.csv(means, group.name, measure)
+        over = ", ".join(means.attrs["datasets"]) or "no data set"
+        tables.latex(
+            _means(means, labels, measure),
+            group.name,
+            measure,
+            caption=f"{what.title[0].upper()}{what.title[1:]} in the study {group.study}, {group.extent}: "
+            f"mean and standard deviation over data sets ({over}).",
+            notes=notes,
+        )
+    for kind, matrix in comparison.similarity.items():
+        tables.csv(matrix, group.name, "aufuji", kind, index=True)
+    if comparison.posterior is not None:
+        table = comparison.posterior.table
+        tables.csv(table, group.name, "posterior")
+        shown = pd.DataFrame(
+            {
+                "Ranker a": table["ranker_a"].map(labels),
+                "Ranker b": table["ranker_b"].map(labels),
+                "P(a better)": table["p_a"].map(_three),
+                "P(equal)": table["p_rope"].map(_three),
+                "P(b better)": table["p_b"].map(_three),
+                "data sets": table["n_datasets"].map(str),
+            }
+        )
+        sampling = "; ".join(f"{word}: {value}" for word, value in comparison.posterior.sampling.items())
+        tables.latex(
+            shown,
+            group.name,
+            "posterior",
+            caption=f"Hierarchical Bayesian test on max F1 in the study {group.study}, {group.extent}.",
+            notes=[sampling, *notes],
+        )
+    return tables.written
+
+
+def write_claims(claims: pd.DataFrame, study: str, results: Path) -> list[Path]:
+    """Write the table of the paper's claims.
+
+    Parameters
+    ----------
+    claims : DataFrame
+        From :func:`experiments.analysis.claims.check`.
+    study : str
+        Name of the study.
+    results : Path
+        The results folder.
+
+    Returns
+    -------
+    list of Path
+        Empty when the study is about none of them.
+    """
+    if not len(claims):
+        return []
+    tables = Tables(results)
+    tables.csv(claims, study, "claims")
+    shown = pd.DataFrame(
+        {
+            "The paper's claim": claims["statement"],
+            "Outcome": claims["verdict"],
+            "Numbers": [
+                "; ".join(
+                    part for part in (line.evidence, line.missing and f"missing: {line.missing}") if part
+                )
+                for line in claims.itertuples()
+            ],
+        }
+    )
+    tables.latex(
+        shown, study, "claims", caption=f"Claims of the paper, checked on the rows of the study {study}."
+    )
+    return tables.written
+
+
+def _three(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:.3f}"
+
+
+def _datasets(sizes: pd.DataFrame) -> pd.DataFrame:
+    def with_paper(quantity: str, write: Callable[[float], str]) -> list[str]:
+        texts = []
+        for own, paper in zip(sizes[quantity], sizes[f"paper_{quantity}"], strict=True):
+            text = "–" if pd.isna(own) else write(own)
+            # Both are rounded as printed: a sixth decimal of a share is not another number.
+            other = "" if pd.isna(paper) or write(paper) == text else f" ({write(paper)})"
+            texts.append(text + other)
+        return texts
+
+    return pd.DataFrame(
+        {
+            "Data set": sizes["dataset"],
+            "Instances": with_paper("rows", "{:.0f}".format),
+            "Features": with_paper("features", "{:.0f}".format),
+            "Classes": with_paper("classes", "{:.0f}".format),
+            "Share of non-zeros": with_paper("nonzero_share", "{:.6f}".format),
+        }
+    )
+
+
+def _complexity(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+    def order(formula: str) -> str:
+        return rf"$\mathcal{{O}}({formula})$" if formula else "–"
+
+    def exponent(value: float) -> str:
+        return "–" if pd.isna(value) else f"{value:.2f}"
+
+    return pd.DataFrame(
+        {
+            "Algorithm": [labels.get(line.ranker, line.algorithm) for line in table.itertuples()],
+            "Time": table["time"].map(order),
+            "Space": table["space"].map(order),
+            "$a$": table["rows_exponent"].map(exponent),
+            "$b$": table["features_exponent"].map(exponent),
+            "Data sets": table["n_datasets"].map(str),
+        }
+    )
+
+
+def _ranks(comparison: Comparison) -> pd.DataFrame:
+    columns = {"ranker": comparison.rankers}
+    for measure, found in comparison.ranks.items():
+        ranks = {} if found is None else found.average_ranks.to_dict()
+        columns[measure] = [ranks.get(ranker, float("nan")) for ranker in comparison.rankers]
+    return pd.DataFrame(columns)
+
+
+def _rank_notes(comparison: Comparison) -> list[str]:
+    notes = []
+    for measure in DIAGRAMS[comparison.group.task]:
+        title, found = MEASURES[measure].title, comparison.ranks[measure]
+        if found is None:
+            notes.append(f"{title}: {comparison.rank_reasons[measure]}.")
+        else:
+            notes.append(
+                f"{title}: critical distance {found.cd:.3f}, data sets {', '.join(map(str, found.used))}."
+            )
+    return list(dict.fromkeys(notes))
+
+
+def _named(table: pd.DataFrame, labels: Mapping[str, str], template: str) -> pd.DataFrame:
+    shown = table.drop(columns="ranker").map(lambda value: "–" if pd.isna(value) else template.format(value))
+    shown.insert(0, "Ranker", [labels.get(ranker, ranker) for ranker in table["ranker"]])
+    return shown.rename(columns={key: measure.title for key, measure in MEASURES.items()})
+
+
+def _means(means: pd.DataFrame, labels: Mapping[str, str], measure: str) -> pd.DataFrame:
+    if MEASURES[measure].unit:
+        texts = [significant(line.mean, line.sd) for line in means.itertuples()]
+    else:
+        texts = [
+            f"{line.mean:.3f}" + ("" if pd.isna(line.sd) else f" ± {line.sd:.3f}")
+            for line in means.itertuples()
+        ]
+    unit = f" ({MEASURES[measure].unit})" if MEASURES[measure].unit else ""
+    return pd.DataFrame(
+        {
+            "Ranker": [labels.get(ranker, ranker) for ranker in means["ranker"]],
+            f"{MEASURES[measure].title}{unit}": texts,
+        }
+    )
