@@ -1,6 +1,7 @@
 """The hierarchical test: its density is that of the full model, its numbers are baycomp's, its limits are said."""
 
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -495,6 +496,15 @@ print(*sorted({"jax", "numpyro", "matplotlib", "stan"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, [], "")
+
+
+def test_the_example_of_the_docs_works(capsys):
+    text = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S)
+    names = {}
+    exec(compile(example, "statistics.md", "exec"), names)
+    assert names["posterior"].probs()[0] > 0.99
+    assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 def test_nothing_is_left_behind(tmp_path, monkeypatch):
