@@ -83,7 +83,7 @@ def scale(axes: Axes, *, low: float, high: float, label: str) -> None:
     Parameters
     ----------
     axes : Axes
-        A thin upright strip.
+        A thin upright strip; its name stands above it.
     low, high : float
         Ends of the colours.
     label : str
@@ -99,6 +99,6 @@ def scale(axes: Axes, *, low: float, high: float, label: str) -> None:
     )
     axes.set_xticks([])
     axes.yaxis.tick_right()
-    axes.yaxis.set_label_position("right")
-    axes.set_ylabel(label)
+    axes.locator_params(axis="y", nbins=6)
+    axes.set_title(label, fontsize=7, pad=4)
     axes.grid(False)

@@ -56,9 +56,9 @@ def figure(
         width = max(style.COLUMN_WIDTH, room + side + 0.75)
         sheet = Sheet(width, side + room + 0.08, title, note)
         axes = sheet.axes(room, room, side, side)
-        heat_map(
-            axes, cells, low=low, high=high, numbers=".2f" if cell > 0.2 else None, size=5, hidden=hidden
-        )
+        written = ".2f" if high - low > 0.05 else ".3f"
+        numbers = written if cell > 0.2 else None
+        heat_map(axes, cells, low=low, high=high, numbers=numbers, size=5, hidden=hidden)
         if cell < 0.14:
             axes.tick_params(labelsize=6)
         bar = sheet.axes(room + side + 0.1, room + side * 0.35, _SCALE, side * 0.65)
