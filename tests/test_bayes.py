@@ -154,6 +154,25 @@ def test_the_map_to_the_parameters_has_the_jacobian_it_states():
     assert np.ptp(differences) < 1e-8
 
 
+def test_filling_arrays_up_has_no_influence():
+    import jax
+
+    from experiments.analysis import bayes_model, bayes_sampler
+
+    _, data = model_of(3, 20, 0.1, 40.0)
+    filled = bayes_sampler._fill(data)
+    width = len(filled.n)
+    rng = np.random.default_rng(0)
+    with jax.enable_x64(True):
+        for bounded in (True, False):
+            z = rng.normal(0, 2, width)
+            position = {"delta0": 0.3, "std0": -5.0, "nu": 2.0}
+            whole = bayes_model.potential(position | {"z": z}, filled, bounded=bounded)
+            own = bayes_model.potential(position | {"z": z[:3]}, data, bounded=bounded)
+            # What fills up is a standard normal of its own.
+            assert float(whole - own) == pytest.approx((z[3:] ** 2).sum() / 2, rel=1e-9)
+
+
 # --- the numbers ----------------------------------------------------------------------------------
 
 
@@ -360,8 +379,13 @@ def test_equal_scores_are_equivalent():
 
 def test_a_constant_difference_everywhere_is_a_difference():
     _, y = scores(q=5)
-    assert hierarchical_test(y + 0.2, y, ROPE, 2, 2000, random_state=0).probs()[0] > 0.99
-    assert hierarchical_test(y - 0.01, y, ROPE, 2, 2000, random_state=0).probs()[1] > 0.99
+    # y + 0.2 − y is 0.2 but for rounding, which is no scatter.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for level, winner in ((0.2, 0), (-0.2, 2), (-0.01, 1)):
+            result = hierarchical_test(y + level, y, ROPE, 2, 2000, random_state=0)
+            assert result.probs()[winner] > 0.99
+            assert np.median(result.delta0) == pytest.approx(-level, abs=0.02)
 
 
 def test_data_sets_without_scatter_keep_their_mean():
@@ -397,6 +421,8 @@ def test_equal_means_of_all_data_sets():
     x = y + (x - y) - (x - y).mean(axis=1, keepdims=True)
     result = hierarchical_test(x, y, ROPE, 2, 2000, random_state=0)
     assert result.max_rhat < 1.01 and result.probs()[1] > 0.5
+    # The data sets' means are known to a third of a fold's scatter, and no bound keeps std0 far below that.
+    assert np.quantile(result.std0, 0.9) > 0.1 * (x - y).std() / 3
 
 
 def bad(**changes):

@@ -158,6 +158,13 @@ def test_small_scores_beside_large_ones_keep_their_digits():
     np.testing.assert_allclose(fuji_curve(a, b), naive_fuji(a, b), rtol=1e-11)
 
 
+def test_tied_tiny_scores_of_many_sizes_keep_their_digits():
+    # Below 1e-12 all are tied, so large and small ones take turns in the order of the columns.
+    for seed in range(50):
+        a, b = 10 ** np.random.default_rng(seed).uniform(-300, 300, (2, 20))
+        np.testing.assert_allclose(fuji_curve(a, b), naive_fuji(a, b), atol=1e-13)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
