@@ -101,6 +101,16 @@ def test_bars_do_not_touch_each_other(case):
             assert inches * 72 > a.get_linewidth() + 1
 
 
+def test_lines_to_names_turn_below_all_bars(case):
+    compared, _, axes = case
+    lowest = max(
+        (bar.get_ydata()[0] + bar.get_linewidth() / 72 / 2 for bar in by(axes.lines, "clique")), default=0
+    )
+    for name in compared.average_ranks.index:
+        # A name's horizontal piece next to a bar would look like a part of it. Inches grow downwards.
+        assert by(axes.lines, name)[0].get_ydata()[1] > lowest + 0.02, name
+
+
 def test_no_text_overlaps_another_or_a_bar_or_leaves_the_figure(case):
     _, figure, axes = case
     texts, renderer = boxes(figure)
