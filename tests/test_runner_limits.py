@@ -92,13 +92,9 @@ def test_a_ranker_that_ends_its_process_leaves_failed_rows_with_the_reason(tmp_p
     result = run_study(configs, progress=Listening())
     assert statuses(result) == {"bad": ["failed"] * 2, "good": ["ok"] * 2}
     assert result.frame["error"].dropna().str.startswith("ProcessDied: the process of the ranker ").all()
-    assert result.exit_code == 1 and vars(result.counts) == {
-        "cells": 2,
-        "missing": 2,
-        "ran": 2,
-        "found": 0,
-        "lost": 0,
-    }
+    # The good cell may be written, and its worker's pool break before that is told.
+    assert (result.exit_code, result.counts.lost) == (1, 0)
+    assert result.counts.ran + result.counts.found == result.counts.missing == 2
     assert (
         Store(tmp_path / "results").states({each.cell_key for each in result.failures}).popitem()[1]
         == "failed"
