@@ -55,7 +55,9 @@ def crew_for(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], No
         If no workers can be had.
     """
     dask.config.set(_SETTINGS)
-    for name in ("distributed", "tornado.application", "asyncio"):  # what matters is told by the errors here
+    # What matters is told by the errors here. dask gives levels to some loggers below its own.
+    below = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+    for name in ("distributed", "tornado.application", "asyncio", *below):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if launcher["backend"] == "slurm":
         return _slurm(launcher, n_cells, tell)
