@@ -18,6 +18,36 @@ class Ranker(SelectorMixin, BaseEstimator):
     :meth:`_set_weights` in ``fit``.
     """
 
+    def _forget(self, *names):
+        """Remove attributes of an earlier fit that not every fit sets."""
+        for name in names:
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _embedded_rows(self, Z, codes, groups, random_state, phases):
+        """Embed range-normalised rows as the parameters say; return where distances among them come from."""
+        from reliefe.distances import EmbeddedRows
+        from reliefe.remembering import remembered
+
+        embedded = remembered(
+            getattr(self, "memory", None) if isinstance(self.embedding, str) else None,
+            "rows",
+            {
+                "Z": Z,
+                "codes": codes,
+                "embedding": self.embedding,
+                "n_components": self.n_components,
+                "n_representatives": self.n_representatives,
+                "sparsify_above": self.sparsify_above,
+            },
+            n_jobs=self.n_jobs,
+            random_state=random_state,
+            phases=phases,
+        )
+        self.n_components_ = embedded.n_components
+        with phases("distances"):
+            return EmbeddedRows(embedded.E, self.metric, groups)
+
     def _set_weights(self, weights):
         """Keep the weights, and rank the columns by them; equal weights stand in the order of the columns."""
         self.feature_importances_ = weights

@@ -112,24 +112,4 @@ feature_names_in_, target_n_components_, timings_, remembered_seconds_
         return self.n_representatives
 
     def _neighbours_of(self, Z, codes, groups, random_state, phases):
-        from reliefe.distances import EmbeddedRows
-        from reliefe.remembering import remembered
-
-        embedded = remembered(
-            self.memory if isinstance(self.embedding, str) else None,
-            "rows",
-            {
-                "Z": Z,
-                "codes": codes,
-                "embedding": self.embedding,
-                "n_components": self.n_components,
-                "n_representatives": self.n_representatives,
-                "sparsify_above": self.sparsify_above,
-            },
-            n_jobs=self.n_jobs,
-            random_state=random_state,
-            phases=phases,
-        )
-        self.n_components_ = embedded.n_components
-        with phases("distances"):
-            return EmbeddedRows(embedded.E, self.metric, groups)
+        return self._embedded_rows(Z, codes, groups, random_state, phases)

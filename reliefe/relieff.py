@@ -181,9 +181,7 @@ class ReliefF(Ranker):
             labels, with one class only or one column only. The message names the parameter or the place.
         """
         # Set below, but not by every fit.
-        for left_over in ("n_neighbors_used_", "target_n_components_", "classes_", "discrete_features_"):
-            if hasattr(self, left_over):
-                delattr(self, left_over)
+        self._forget("n_neighbors_used_", "target_n_components_", "classes_", "discrete_features_")
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe.engine import Phases, relief_weights
         from reliefe.parameters import check_parameters, discrete_columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from importlib.metadata import version
 
 from joblib import effective_n_jobs
@@ -10,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_memory
 
 import reliefe
+from reliefe import embedding
 from reliefe.engine import Phases
 
 
@@ -37,7 +39,7 @@ def remembered(memory, kind, arguments, *, n_jobs, random_state, phases):
         What the function returns.
     """
     if memory is None:
-        return _FUNCTIONS[kind](**arguments, n_jobs=n_jobs, random_state=random_state, phases=phases)
+        return _function(kind)(**arguments, n_jobs=n_jobs, random_state=random_state, phases=phases)
     started = time.perf_counter()
     call = check_memory(memory).cache(_computed, ignore=["n_jobs"])
     result, state, seconds = call(
@@ -48,7 +50,9 @@ def remembered(memory, kind, arguments, *, n_jobs, random_state, phases):
         phases.seconds[phase] += spent
     # Looking up and writing down are no part of the embedding, so they are taken off.
     phases.saved += sum(seconds.values()) - (time.perf_counter() - started)
-    return result if kind == "targets" else _with_rows(result, arguments["Z"])
+    if kind == "rows" and result.E is None:
+        return replace(result, E=arguments["Z"])
+    return result
 
 
 def _versions():
@@ -62,34 +66,11 @@ def _computed(kind, arguments, state, versions, n_jobs):
     random_state = check_random_state(0)
     random_state.set_state(state)
     phases = Phases(None)
-    result = _FUNCTIONS[kind](**arguments, n_jobs=n_jobs, random_state=random_state, phases=phases)
-    if kind == "rows":
-        result = _without_rows(result, arguments["Z"])
+    result = _function(kind)(**arguments, n_jobs=n_jobs, random_state=random_state, phases=phases)
+    if kind == "rows" and result.E is arguments["Z"]:  # skipped: the rows themselves are not worth keeping
+        result = replace(result, E=None)
     return result, random_state.get_state(), dict(phases.seconds)
 
 
-def _embed(**arguments):
-    from reliefe.embedding import embed
-
-    return embed(**arguments)
-
-
-def _embed_targets(**arguments):
-    from reliefe.embedding import embed_targets
-
-    return embed_targets(**arguments)
-
-
-_FUNCTIONS = {"rows": _embed, "targets": _embed_targets}
-
-
-def _without_rows(embedded, Z):
-    """Leave the rows themselves out where the embedding was skipped: they are not worth keeping."""
-    return (None if embedded.E is Z else embedded.E), embedded.n_components
-
-
-def _with_rows(kept, Z):
-    from reliefe.embedding import Embedded
-
-    E, n_components = kept
-    return Embedded(Z if E is None else E, n_components)
+def _function(kind):
+    return embedding.embed if kind == "rows" else embedding.embed_targets

@@ -69,15 +69,13 @@ class _ThresholdRanker(Ranker):
             For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
             labels, or with one class only. The message names the parameter or the place.
         """
-        for left_over in ("n_components_", "discrete_features_"):  # set below, but not by every fit
-            if hasattr(self, left_over):
-                delattr(self, left_over)
+        self._forget("n_components_", "discrete_features_")  # set below, but not by every fit
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe.compatible import distances, ramp
         from reliefe.distances import Groups
         from reliefe.engine import Phases
         from reliefe.parameters import check_threshold_parameters, discrete_columns
-        from reliefe.scaling import any_missing, normalise_mixed, prepare
+        from reliefe.scaling import any_missing, normalise, normalise_mixed, prepare
         from reliefe.thresholds import Rule, threshold_weights
         from reliefe.validation import check_classes, check_X
 
@@ -93,8 +91,12 @@ class _ThresholdRanker(Ranker):
             if discrete is not None:
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
+            if self.embedding is not None and any_missing(X):
+                raise ValueError(
+                    f"{type(self).__name__}: X has missing values, which an embedding cannot take; use "
+                    "embedding=None."
+                )
         groups = Groups.of(codes, self.classes_.shape[0], 1)
-        embedded = self._embedded_rows(X, codes, groups, random_state, phases)
         with phases("normalise"):
             # A sparse X is a copy of the user's already and is worked on in place.
             both_kinds = discrete is not None and discrete.any() and not discrete.all()
@@ -107,9 +109,11 @@ class _ThresholdRanker(Ranker):
                     f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
                     "than two classes, where skrebate weighs classes anew in every column."
                 )
+            # Codes of categories are for differences; the rows that are embedded are range-normalised.
+            plain = normalise(X) if self.embedding is not None and full is not None else Z
             del X
-        if embedded is not None:
-            source = embedded
+        if self.embedding is not None:
+            source = self._embedded_rows(plain, codes, groups, random_state, phases)
         elif self.compatible and both_kinds:
             with phases("distances"):
                 source = distances(Z, discrete, groups)
@@ -134,35 +138,6 @@ class _ThresholdRanker(Ranker):
                 return SparseColumns(Z, groups)
             with Team(self.n_jobs) as team:
                 return DenseRows(Z, groups, team)
-
-    def _embedded_rows(self, X, codes, groups, random_state, phases):
-        """Return where distances in an embedding come from, or None without one."""
-        if self.embedding is None:
-            return None
-        from reliefe.distances import EmbeddedRows
-        from reliefe.embedding import embed
-        from reliefe.scaling import any_missing, normalise
-
-        if any_missing(X):
-            raise ValueError(
-                f"{type(self).__name__}: X has missing values, which an embedding cannot take; use embedding=None."
-            )
-        with phases("normalise"):
-            Z = normalise(X)
-        embedded = embed(
-            Z,
-            codes,
-            embedding=self.embedding,
-            n_components=self.n_components,
-            n_representatives=self.n_representatives,
-            sparsify_above=self.sparsify_above,
-            n_jobs=self.n_jobs,
-            random_state=random_state,
-            phases=phases,
-        )
-        self.n_components_ = embedded.n_components
-        with phases("distances"):
-            return EmbeddedRows(embedded.E, self.metric, groups)
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from experiments.analysis import scores
 from experiments.analysis.bayes import HierarchicalPosterior, hierarchical_tests
 from experiments.analysis.coverage import PAIR, coverage, expected_from_rows, study_rows
 from experiments.errors import BadScoresError
@@ -63,14 +64,10 @@ def f1_along(
         raise ValueError(f"no such numbers: {statistic!r} of {average!r} F1")
     if top is not None and top < 1:
         raise ValueError(f"top must be at least 1, not {top}")
-    sum_up = getattr(np, statistic)
-    numbers = [
-        sum_up(np.asarray(curve)[np.asarray(grid) <= (np.inf if top is None else top)])
-        if status == "ok"
-        else np.nan
-        for status, grid, curve in zip(rows["status"], rows["grid"], rows[f"f1_{average}"], strict=True)
-    ]
-    return pd.Series(numbers, index=rows.index, dtype=np.float64)
+    numbers = np.full(len(rows), np.nan)
+    ok = (rows["status"] == "ok").to_numpy()
+    numbers[ok] = scores.f1_along(rows[ok], getattr(np, statistic), top, average)
+    return pd.Series(numbers, index=rows.index)
 
 
 def score_table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,7 +123,27 @@ def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> 
     if measure not in _CURVES:
         raise ValueError(f"measure must be one of {', '.join(MEASURES)}, not {measure!r}")
     statistic, size = _CURVES[measure]
-    function = np.max if statistic == "best" else np.mean
+    return f1_along(rows, np.max if statistic == "best" else np.mean, size, average)
+
+
+def f1_along(rows: pd.DataFrame, function: Callable, size: int | None, average: str) -> np.ndarray:
+    """Sum the F1 curve of every row up in one number.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows with status "ok".
+    function : callable
+        Array → number.
+    size : int or None
+        Only points with at most so many features; None = all.
+    average : {"micro", "macro"}
+        Which F1.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+    """
     numbers = np.empty(len(rows))
     for place, (grid, curve) in enumerate(zip(rows["grid"], rows[f"f1_{average}"], strict=True)):
         # The grid ascends, so the top ones come first; a grid has always a first point.
