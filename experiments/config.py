@@ -349,12 +349,15 @@ def _without_interpolation(config: ResolvedConfig) -> ResolvedConfig:
 def _resolve_paths(config: ResolvedConfig, typed: Sequence[str]) -> None:
     """Make folders absolute, so that no worker or later change of directory can mistake them.
 
-    Relative folders of a YAML file are taken from the project's, typed ones from the current directory.
+    Relative folders of a YAML file are taken from the project's, typed ones from the current directory. The
+    environment variable ``RELIEFE_LOCAL_DATA`` stands in for a ``paths.local_data`` that was not typed.
     A data file that was typed and lies there is made absolute too.
     ``local_data`` stays relative in one case: when it was typed and none of the folders it may stand for holds the
     data set's file. The error of the loader then names them all.
     """
     paths = config["paths"]
+    if "paths.local_data" not in typed and (given := os.environ.get("RELIEFE_LOCAL_DATA")):
+        paths["local_data"] = os.path.abspath(Path(given).expanduser())
     base = Path.cwd() if "paths.results" in typed else PROJECT_ROOT
     paths["results"] = os.path.abspath(base / Path(paths["results"]).expanduser())
     if paths.get("cache"):

@@ -61,7 +61,9 @@ def conforming(group: str, block: Any, origin: str) -> dict[str, Any]:
             raise ConfigError(f"{origin}: {group}.{key} is not stated")
     for key, (fits, what) in _RANGES.get(group, {}).items():
         if not fits(block[key]):
-            raise ConfigError(f"{origin}: {group}.{key} must be {what}, not {block[key]}")
+            name = f"{group}.{key}"
+            where = "" if origin.startswith(f"{name}=") else f"{origin}: "
+            raise ConfigError(f"{where}{name} must be {what}, not {block[key]}")
     if group == "protocol":
         _check_measure(block, origin)
     return block

@@ -17,6 +17,8 @@ from experiments.overrides import Override
 
 #: Keys of which a typed value picks the parts that list it.
 _CHOSEN = ("dataset", "ranker")
+#: What keys may begin with.
+_KEYS = (*_CHOSEN, DISTANCE, "protocol", "launcher", "paths", "seed")
 
 #: Key → its values.
 Part = dict[str, list[Override]]
@@ -67,6 +69,9 @@ def study_parts(
     merged = []
     for part in parts:
         if (laid := _laid_over(part, given, parts, rankers)) is not None:
+            for key in _CHOSEN:
+                if not any(each.partition(".")[0] == key for each in laid):
+                    raise ConfigError(f"{file}: a part of the study has no {key}, and none was typed")
             merged.append(list(laid.values()))
     if not merged:
         wanted = " ".join(
@@ -83,14 +88,17 @@ def _read(file: Path) -> list[Part]:
         parts = [{}]
     if not isinstance(parts, list) or not parts or not all(isinstance(each, dict) for each in parts):
         raise ConfigError(f"{file}: parts must be a list of blocks with keys")
-    return [{key: _values(key, value, file) for key, value in {**content, **part}.items()} for part in parts]
+    whole = [{**content, **part} for part in parts]
+    if wrong := next((str(key) for block in whole for key in block if _first(key) not in _KEYS), None):
+        raise ConfigError(f"{file}: {wrong_name('key', wrong, [*_KEYS, 'parts'])}")
+    return [{key: _values(key, value, file) for key, value in block.items()} for block in whole]
+
+
+def _first(key: Any) -> str:
+    return str(key).partition(".")[0]
 
 
 def _values(key: Any, value: Any, file: Path) -> list[Override]:
-    if not isinstance(key, str) or key.partition(".")[0] in ("study", "parts"):
-        raise ConfigError(
-            f"{file}: {key!r} is no key of a study (as typed: dataset, ranker, protocol.n_splits, …)"
-        )
     values = value if isinstance(value, list) else [value]
     if not values:
         raise ConfigError(f"{file}: {key} has no value")

@@ -24,11 +24,12 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from experiments.cells import Cell
 from experiments.errors import ConfigError, wrong_name
-from experiments.fits import Terms, described
+from experiments.fits import FitEnded, Terms, described
 from experiments.forest import fit_predict_labels
 from experiments.measure import Noise, one_thread
 from experiments.metrics.f1 import f1_micro_macro, f1_micro_macro_labels
 from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid, relative_f1
+from experiments.processes import ctrl_c_watched
 from experiments.rankers import RankResult, built_value
 from experiments.rows import all_ok, machine, to_frame, to_table
 from experiments.splits import folds
@@ -324,26 +325,37 @@ def _each_fold(
             repeat=cell.repeat,
             seed=cell.seed,
         )
-    for fold, (train, test) in enumerate(splits):
-        if fold in kept:
-            rows.append(kept[fold])
-            continue
-        row = {**common, "fold": fold, "n_train": len(train), "n_test": len(test)}
-        try:
-            seed = fold_seed(cell.seed, cell.repeat, fold)
-            part = _Part(fold, seed, n_classes, X[train], y[train], X[test], y[test])
-            with one_thread():
-                row.update(score(part, noise), status="ok")
-        except (Exception, SystemExit) as error:
-            # Whatever a ranker or learner does wrong is this fold's result; the other folds are worth having.
-            row.update(described(error))
-            if row["status"] == "timeout":
-                row["time_limit_seconds"] = terms.fitter.limits.seconds
-            elif row["status"] == "out_of_memory":
-                row["memory_limit_mib"] = terms.fitter.limits.memory_mib
-        if not terms.timed:
-            row.update(dict.fromkeys(_TIMINGS))
-        rows.append(row)
+    too_long: int | None = None  # the first fold that was
+    with ctrl_c_watched() as pressed:
+        for fold, (train, test) in enumerate(splits):
+            if fold in kept:
+                rows.append(kept[fold])
+                continue
+            row = {**common, "fold": fold, "n_train": len(train), "n_test": len(test)}
+            try:
+                if terms.give_up and too_long is not None:
+                    raise FitEnded(
+                        f"Timeout: not tried, since fold {too_long} was stopped after "
+                        f"{terms.fitter.limits.seconds:g} s (launcher.give_up)",
+                        "timeout",
+                    )
+                seed = fold_seed(cell.seed, cell.repeat, fold)
+                part = _Part(fold, seed, n_classes, X[train], y[train], X[test], y[test])
+                with one_thread():
+                    row.update(score(part, noise), status="ok")
+            except BaseException as error:
+                if pressed():
+                    raise
+                # Whatever a ranker or learner does wrong is this fold's result; the other folds are worth having.
+                row.update(described(error))
+                if row["status"] == "timeout":
+                    row["time_limit_seconds"] = terms.fitter.limits.seconds
+                    too_long = fold if too_long is None else too_long
+                elif row["status"] == "out_of_memory":
+                    row["memory_limit_mib"] = terms.fitter.limits.memory_mib
+            if not terms.timed:
+                row.update(dict.fromkeys(_TIMINGS))
+            rows.append(row)
     return CellResult(to_table(rows), noise.counts)
 
 

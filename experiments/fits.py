@@ -177,9 +177,12 @@ class Terms:
         Whether timings count. They do not where more threads are at work than there are cores; then they are null.
     keep : callable
         Row (a mapping) → whether it is kept when a cell runs again.
+    give_up : bool
+        Whether the folds of a cell after one that took too long are not tried.
     """
 
     fitter: Fitter = field(default_factory=Here)
     n_threads: int | None = None
     timed: bool = True
     keep: Callable[[Mapping[str, Any]], bool] = lambda row: row["status"] == "ok"
+    give_up: bool = False

@@ -20,6 +20,7 @@ from typing import Any
 
 import psutil
 
+from experiments.errors import ConfigError
 from experiments.fits import FitEnded, Fitted, Here, Limits, described
 from experiments.processes import THREAD_VARIABLES, begin_worker, end_tree
 from experiments.rankers import build
@@ -28,6 +29,8 @@ from experiments.rankers import build
 _LOOK_EVERY = 0.05
 #: How often the processes that a fit has started are looked for, seconds; that reads the whole process table.
 _COUNT_EVERY = 0.5
+#: What making a ranker may take at least, seconds, however low the limit is: its packages are imported then.
+_MAKING_SECONDS = 60.0
 
 
 def settled(row: Mapping[str, Any], limits: Limits) -> bool:
@@ -96,23 +99,34 @@ class Keeper:
         FitEnded
             When the ranker raised, was ended by a limit, or its process died.
         """
-        pid = self.process
-        try:
-            pickle.dump((dict(ranking), X, y, seed), self._process.stdin, protocol=5)
-            self._process.stdin.flush()
-        except OSError:  # it died meanwhile: the answer will say so
-            pass
-        try:
-            kind, *content = self._answer(pid)
-        except BaseException:  # a limit, or Ctrl-C
-            self.close()
-            raise
+        kind, *content = self._send(self.process, dict(ranking), X, y, seed)
         if kind == "fitted":
             return content[0]
         if kind == "raised":
             raise FitEnded(**content[0])
         self.close()
         raise FitEnded(f"ProcessDied: the process of the ranker {content[0]}")
+
+    def check(self, ranking: Mapping[str, Any]) -> None:
+        """Make a ranker, and throw it away.
+
+        Parameters
+        ----------
+        ranking : mapping
+            As for :func:`experiments.rankers.build`.
+
+        Raises
+        ------
+        ConfigError
+            As :func:`experiments.rankers.build`. A ranker that cannot be made within the limits, or takes its
+            process down, raises nothing here: its folds will say so, and other rankers go on.
+        """
+        try:
+            kind, *content = self._send(self.process, dict(ranking), None, None, 0)
+        except FitEnded:
+            return
+        if kind == "refused":
+            raise ConfigError(content[0])
 
     def close(self) -> None:
         """End the process, and all that it has started."""
@@ -141,28 +155,40 @@ class Keeper:
             target=_listen, args=(self._process, self._answers), name="answers of fits", daemon=True
         ).start()
 
-    def _answer(self, pid: int) -> tuple:
-        """Wait for the end of a fit; the clock starts when the ranker does."""
-        kind, *content = self._answers.get()
-        if kind != "begun":
-            return kind, *content
+    def _send(self, pid: int, *request: Any) -> tuple:
+        try:
+            pickle.dump(request, self._process.stdin, protocol=5)
+            self._process.stdin.flush()
+        except OSError:  # it died meanwhile: the answer will say so
+            pass
+        memory = None if self.limits.memory_mib is None else _TreeMemory(pid)
+        seconds = self.limits.seconds
+        making = None if seconds is None else max(seconds, _MAKING_SECONDS)
+        try:
+            answer = self._wait(making, memory, "making the ranker")
+            # The clock of the fit starts when the ranker does.
+            return self._wait(seconds, memory, "the fit") if answer[0] == "begun" else answer
+        except BaseException:  # a limit, or Ctrl-C
+            self.close()
+            raise
+
+    def _wait(self, seconds: float | None, memory: _TreeMemory | None, what: str) -> tuple:
         limits, begun = self.limits, time.monotonic()
-        memory = None if limits.memory_mib is None else _TreeMemory(pid)
         while True:
-            left = None if limits.seconds is None else max(0.0, begun + limits.seconds - time.monotonic())
+            left = None if seconds is None else max(0.0, begun + seconds - time.monotonic())
             wait = left if memory is None else min(_LOOK_EVERY, _LOOK_EVERY if left is None else left)
             try:
                 return self._answers.get(timeout=wait)
             except queue.Empty:
                 pass
-            if left is not None and time.monotonic() - begun >= limits.seconds:
+            if left is not None and time.monotonic() - begun >= seconds:
                 raise FitEnded(
-                    f"Timeout: the fit was stopped after {limits.seconds:g} s (launcher.time_limit_seconds)",
+                    f"Timeout: {what} was stopped after {seconds:g} s (launcher.time_limit_seconds)",
                     "timeout",
                 )
             if memory is not None and (used := memory.mib()) > limits.memory_mib:
                 raise FitEnded(
-                    f"OutOfMemory: the fit was stopped at {used:.0f} MiB, the limit being "
+                    f"OutOfMemory: {what} was stopped at {used:.0f} MiB, the limit being "
                     f"{limits.memory_mib:g} MiB (launcher.memory_limit_mib)",
                     "out_of_memory",
                 )
@@ -227,16 +253,24 @@ def serve() -> None:
             ranking, X, y, seed = pickle.load(requests)
         except EOFError:
             return
-        with suppress(Exception):
-            build(
-                ranking
-            )  # imports its packages, which is not its time; what is wrong with it shows in the fit
-        _send(answers, ("begun",))
+        # BaseException: nobody interrupts this process, so what looks like Ctrl-C is the ranker's own.
         try:
-            answer = ("fitted", here.fit(ranking, X, y, seed))
-        except (Exception, SystemExit) as error:
-            answer = ("raised", described(error))
-        _send(answers, answer)
+            build(ranking)  # imports its packages, which is not the time of a fit
+            refusal = ("made",)
+        except ConfigError as error:
+            refusal = ("refused", str(error))
+        except BaseException as error:
+            refusal = ("refused", f"{type(error).__name__}: {error}")
+        with suppress(BrokenPipeError):  # nobody waits any more
+            if X is None:
+                _send(answers, refusal)
+                continue
+            _send(answers, ("begun",))  # what is wrong with the ranker shows in the fit
+            try:
+                answer = ("fitted", here.fit(ranking, X, y, seed))
+            except BaseException as error:
+                answer = ("raised", described(error))
+            _send(answers, answer)
 
 
 def _send(stream, message) -> None:

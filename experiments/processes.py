@@ -6,7 +6,8 @@ import os
 import signal
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 import psutil
 
@@ -52,6 +53,34 @@ def begin_worker(owner: int, n_threads: int | None = None) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, name="end with the runner", daemon=True).start()
+
+
+@contextmanager
+def ctrl_c_watched() -> Iterator[Callable[[], bool]]:
+    """Tell the user's Ctrl-C from a ``KeyboardInterrupt`` that other people's code raises by itself.
+
+    Yields
+    ------
+    callable
+        ``pressed()``: whether this process was interrupted while the block ran. Never, in a thread that hears no
+        signals and in a process that ignores this one.
+    """
+    pressed = threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield pressed.is_set
+        return
+
+    def note(number, frame):
+        pressed.set()
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed.is_set
+    finally:
+        if signal.getsignal(signal.SIGINT) is note:  # a ranker may have put its own there
+            signal.signal(signal.SIGINT, before)
 
 
 def end_tree(pid: int, *, its_group: bool = False) -> None:

@@ -24,6 +24,7 @@ from experiments.desk import Desk, at_work
 from experiments.errors import BadInputError, LauncherError
 from experiments.fits import Limits
 from experiments.launch import launch
+from experiments.limits import Keeper
 from experiments.measure import first_line
 from experiments.progress import Progress, progress_for
 from experiments.rankers import build
@@ -157,24 +158,21 @@ def run_study(
     limits = _limits(launcher)
     store = Store(study.results)
     missing = study.missing(store, limits)
-    for ranking in {
-        json.dumps(cell.ranking, sort_keys=True, default=str): cell.ranking
-        for cell in missing
-        if cell.ranking
-    }.values():
-        build(ranking)  # a package that is not there, or a wrong parameter, is told once and not fold by fold
+    _check_rankers(missing, limits)
     references = {cell.reference.key: cell.reference for cell in missing if cell.reference is not None}
     done = store.states(references)
     references = [cell for key, cell in references.items() if done.get(key) != "ok"]
+    if missing:
+        _check_writable(study.results)
     shared = f" and {len(references)} for the score of all features" if references else ""
     progress.note(f"{len(missing)} of {len(study.cells)} cells missing; running {len(missing)}{shared}")
     tally = _Tally()
     if missing:
-        _check_writable(study.results)
         store.clean()
         crew = crew_for(launcher, max(len(missing), len(references)), progress.note)
         try:
-            _run(study, [references, missing], crew, limits, progress, store, tally)
+            give_up = bool(launcher.get("give_up"))
+            _run(study, [references, missing], crew, limits, give_up, progress, store, tally)
         finally:
             crew.close()
     result = _result(study, store)
@@ -254,6 +252,21 @@ class _Tally:
         self.n_ended += 1
 
 
+def _check_rankers(cells: Sequence[Cell], limits: Limits) -> None:
+    """Tell of a package that is not there, or of a wrong parameter, once and not fold by fold."""
+    rankings = {
+        json.dumps(cell.ranking, sort_keys=True, default=str): cell.ranking for cell in cells if cell.ranking
+    }
+    if not limits:
+        for ranking in rankings.values():
+            build(ranking)
+        return
+    # One that hangs, or takes too much memory already here, must not hold up the others.
+    with closing(Keeper(limits)) as keeper:
+        for ranking in rankings.values():
+            keeper.check(ranking)
+
+
 def _limits(launcher: Mapping[str, Any]) -> Limits:
     return Limits(launcher.get("time_limit_seconds"), launcher.get("memory_limit_mib"))
 
@@ -276,6 +289,7 @@ def _run(
     phases: Sequence[Sequence[Cell]],
     crew: Crew,
     limits: Limits,
+    give_up: bool,
     progress: Progress,
     store: Store,
     tally: _Tally,
@@ -288,7 +302,7 @@ def _run(
             f"{joblib.cpu_count()}: rows will have no timings"
         )
     desk = Desk(study.results)
-    orders = Orders(study.results, desk.path, limits, crew.n_threads, crew.n_workers_here)
+    orders = Orders(study.results, desk.path, limits, crew.n_threads, crew.n_workers_here, give_up=give_up)
     progress.start([cell for phase in phases for cell in phase], crew.n_workers, desk.labels)
     try:
         with warnings.catch_warnings():

@@ -145,5 +145,6 @@ class LauncherConfig:
     n_threads: int | None = None  # threads one ranker may use; null: as many as the cores allow
     time_limit_seconds: float | None = None  # of one fit of a ranker
     memory_limit_mib: float | None = None  # of one fit of a ranker
+    give_up: bool = False  # whether the folds of a cell after one that took too long are not tried
     scheduler: str | None = None  # dask: address of one that runs, such as tcp://host:8786
     cluster: dict[str, Any] = field(default_factory=dict)  # settings of the dask cluster to be made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from experiments.evaluate import make_learner
 from experiments.fits import Limits
 from experiments.splits import check_classes
 from experiments.store import Store
+from experiments.targets import locate
 from experiments.work import is_settled
 
 
@@ -65,6 +67,7 @@ class Study:
         # By names: the same cell may stand in a study under two of them, and is run once.
         self.named: dict[tuple[str, str, str, str], Cell] = {}
         loaded: dict[str, datasets.Dataset] = {}
+        loaded_as: dict[str, datasets.Dataset] = {}
         checked = set()
         for config in configs:
             for key in ("learner", "multilabel_learner"):  # before the data, which may take long to read
@@ -83,8 +86,11 @@ class Study:
                         raise
                     self.absent[config["dataset_key"]] = str(error)
                     continue
+            loaded_as[config["dataset_key"]] = loaded[source]
             data, n_splits = loaded[source], config["protocol"]["n_splits"]
-            if not config["protocol"].get("measure"):  # which has neither learner nor folds
+            if measure := config["protocol"].get("measure"):  # which has neither learner nor folds
+                _check_measure(measure, config, data)
+            else:
                 learner_of(config["protocol"], data.task)
                 if (source, n_splits) not in checked:
                     checked.add((source, n_splits))
@@ -96,6 +102,7 @@ class Study:
         if self.absent and not self.named:
             reasons = "\n".join(self.absent.values())
             raise BadInputError(f"none of the study's {len(self.absent)} data sets is here\n{reasons}")
+        _check_distances(configs, loaded_as)
         self.cells = {cell.key: cell for cell in self.named.values()}
 
     def missing(self, store: Store, limits: Limits) -> list[Cell]:
@@ -141,3 +148,35 @@ class Study:
             return X.shape[0] * (X.nnz if hasattr(X, "nnz") else X.size)
 
         return sorted(cells, key=size, reverse=True)
+
+
+def _check_measure(measure: Mapping[str, Any], config: Mapping[str, Any], data: datasets.Dataset) -> None:
+    """Say before the first cell what every cell of this ranker, or of this data set, would fail with."""
+    function = locate(measure["_target_"])
+    for key in getattr(function, "needs", ()):
+        if key not in config["ranker"]:
+            raise BadInputError(
+                f"protocol {config['protocol']['name']} cannot measure ranker {config['ranker_key']}, which has no "
+                f"{key}: {function.instead}"
+            )
+    if getattr(function, "needs_informative", False) and not data.informative:
+        raise BadInputError(
+            f"protocol {config['protocol']['name']} needs to know which columns decide the target, and data set "
+            f"{config['dataset_key']} does not say (informative: [names] in its YAML)"
+        )
+
+
+def _check_distances(configs: Sequence[Mapping[str, Any]], data: Mapping[str, datasets.Dataset]) -> None:
+    """Refuse a study that would rank classes once for every distance between label sets, and get the same."""
+    distances: dict[str, set[str]] = defaultdict(set)
+    for config in configs:
+        of = data.get(config["dataset_key"])
+        if of is not None and of.task == "multiclass" and "target_distance" in config["ranker"]:
+            distances[config["dataset_key"]].add(json.dumps(config["ranker"]["target_distance"], default=str))
+    for name, several in distances.items():
+        if len(several) > 1:
+            raise BadInputError(
+                f"{name} has one class per row, for which {len(several)} target distances give the same ranking "
+                f"{len(several)} times; leave the distance out (dataset={name} ranker=relieff), or take a data set "
+                "with labels"
+            )

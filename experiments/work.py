@@ -57,6 +57,8 @@ class Orders:
         Workers that share a machine.
     apart : bool
         Whether fits run in a process of their own even without limits: for cells whose worker died before.
+    give_up : bool
+        Whether the folds of a cell after one that took too long are not tried.
     """
 
     results: str
@@ -65,6 +67,7 @@ class Orders:
     n_threads: int = 1
     n_workers_here: int = 1
     apart: bool = False
+    give_up: bool = False
 
 
 @dataclass
@@ -204,6 +207,7 @@ def _worked(
                     n_threads=orders.n_threads,
                     timed=orders.n_workers_here * orders.n_threads <= n_cores(),
                     keep=partial(settled, limits=orders.limits),
+                    give_up=orders.give_up,
                 )
                 result = _evaluate(cell, X, y, store, before, terms, outcome)
                 (write or store.write)(cell.key, result.table)

@@ -149,6 +149,44 @@ def quitting(X, y):
     sys.exit(3)
 
 
+class Unusual(BaseException):
+    """No Exception."""
+
+
+def unusual(X, y):
+    raise Unusual("not today")
+
+
+def interrupting(X, y):
+    """Raise what Ctrl-C raises, without Ctrl-C."""
+    raise KeyboardInterrupt("by itself")
+
+
+class HangingAtFirst:
+    """A ranker that cannot be made as long as the flag file is there."""
+
+    def __init__(self, flag=None):
+        while Path(flag).exists():
+            time.sleep(0.05)
+
+    def fit(self, X, y):
+        self.scores_ = between(X, y)
+
+
+class Quitting:
+    """A ranker that ends the program when it is made."""
+
+    def __init__(self):
+        sys.exit(4)
+
+    def fit(self, X, y):
+        """Never get here."""
+
+
+def unreal(X, y):
+    return between(X, y) + 1j
+
+
 def nan(X, y):
     return np.full(X.shape[1], np.nan)
 

@@ -10,6 +10,7 @@ from server import HASTY, DataServer
 from experiments.datasets import transfer
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]
+LOCAL_DATA = os.environ.get("RELIEFE_LOCAL_DATA")
 
 
 @pytest.fixture
@@ -20,8 +21,7 @@ def rng():
 @pytest.fixture(scope="session")
 def local_data():
     """Folder with the data sets that are not bundled: RELIEFE_LOCAL_DATA, or ``shared/data`` beside the project."""
-    given = os.environ.get("RELIEFE_LOCAL_DATA")
-    folder = Path(given) if given else PROJECT_ROOT.parent / "shared" / "data"
+    folder = Path(LOCAL_DATA) if LOCAL_DATA else PROJECT_ROOT.parent / "shared" / "data"
     if not folder.is_dir():
         pytest.skip(f"the local data folder {folder} is absent; set RELIEFE_LOCAL_DATA to where it is")
     return folder
@@ -34,6 +34,7 @@ def own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELIEFE_CACHE", str(folder))
         patch.setenv("RELIEFE_OFFLINE", "1")
+        patch.delenv("RELIEFE_LOCAL_DATA", raising=False)  # the tests say which folder they mean
         yield folder
 
 

@@ -218,6 +218,9 @@ def test_random_rankers_repeat_themselves():
     [
         (cheap.function("broken"), "ValueError: boom"),
         (cheap.function("quitting"), "SystemExit: 3"),
+        (cheap.function("unusual"), "Unusual: not today"),
+        (cheap.function("interrupting"), "KeyboardInterrupt: by itself"),
+        (cheap.function("unreal"), "RankerError: unreal gave weights that are no numbers: they are complex"),
         (cheap.function("nan"), "RankerError"),
     ],
 )

@@ -56,6 +56,48 @@ def test_a_slow_ranker_leaves_timeouts_and_the_study_goes_on(tmp_path, n_workers
     assert raised.counts.missing == 1
 
 
+def test_after_a_fold_that_took_too_long_the_others_can_be_given_up(tmp_path):
+    def configs(**more):
+        these = study(tmp_path, ("slow", cheap.function("endless")), GOOD, limit=1.5, n_splits=3)
+        for each in these:
+            each["launcher"] |= more
+        return these
+
+    result = run_study(configs(give_up=True), progress=Listening())
+    assert statuses(result) == {"slow": ["timeout"] * 3, "good": ["ok"] * 3}
+    errors = result.frame[result.frame["ranker"] == "slow"]["error"].tolist()
+    assert errors[0].startswith("Timeout: the fit was stopped after 1.5 s")
+    assert errors[1:] == ["Timeout: not tried, since fold 0 was stopped after 1.5 s (launcher.give_up)"] * 2
+    assert collect_study(configs(give_up=True)).counts.missing == 0
+    raised = study(tmp_path, ("slow", cheap.function("endless")), GOOD, limit=2.0, n_splits=3)
+    assert collect_study(raised).counts.missing == 1
+
+
+def test_a_ranker_that_cannot_be_made_in_time_holds_up_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.limits._MAKING_SECONDS", 2.0)
+    (tmp_path / "flag").touch()
+    hanging = ("hanging", {"_target_": "cheap.HangingAtFirst", "flag": str(tmp_path / "flag")})
+    configs = study(tmp_path, hanging, GOOD, limit=1.0)
+    result = run_study(configs, progress=Listening())
+    assert statuses(result) == {"hanging": ["timeout"] * 2, "good": ["ok"] * 2}
+    assert result.frame["error"].dropna().str.startswith("Timeout: making the ranker was stopped").all()
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("limit", [None, 60.0])
+@pytest.mark.parametrize(
+    ("ranker", "error"),
+    [("unusual", "Unusual: not today"), ("interrupting", "KeyboardInterrupt: by itself")],
+)
+def test_whatever_a_ranker_raises_fails_its_folds_and_the_study_goes_on(
+    tmp_path, ranker, error, limit, n_workers
+):
+    configs = study(tmp_path, ("bad", cheap.function(ranker)), GOOD, limit=limit, n_workers=n_workers)
+    result = run_study(configs, progress=Listening())
+    assert statuses(result) == {"bad": ["failed"] * 2, "good": ["ok"] * 2}
+    assert set(result.frame["error"].dropna()) == {error} and result.counts.lost == 0
+
+
 def test_a_higher_limit_tries_again_just_the_folds_that_were_stopped(tmp_path):
     flag = tmp_path / "flag"
     flag.touch()

@@ -14,8 +14,9 @@ from experiments import cells
 from experiments.cells import cells_of
 from experiments.config import PROJECT_ROOT, compose_runs
 from experiments.config_help import names
-from experiments.errors import ConfigError
+from experiments.errors import BadInputError, ConfigError
 from experiments.rankers import build
+from experiments.runner import run_study
 
 CONF = PROJECT_ROOT / "conf"
 DISTANCES = ("f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic")
@@ -158,7 +159,8 @@ def test_the_same_settings_under_two_names_are_one_cell():
         (["study=sparsity", "protocol.n_splits=3"], "must be 1"),
         (["study=sparsity", "protocol.measure.epsilon=[1]"], "epsilons"),
         (["launcher.backend=lokky"], "one of loky, dask, slurm"),
-        (["launcher.time_limit_seconds=0"], "above 0"),
+        (["launcher.time_limit_seconds=0"], "launcher.time_limit_seconds must be above 0"),
+        (["launcher.give_up=maybe"], "launcher.give_up"),
         (["launcher.memory_limit_mib=-1"], "above 0"),
         (["launcher.time_limit=5"], "time_limit_seconds"),
     ],
@@ -344,7 +346,11 @@ def test_values_of_a_study_mean_what_they_mean_in_yaml(own):
         ("dataset: wine\nranker: random_forest\ntarget_distance: f1\n", "compares no label sets"),
         ("dataset: []\n", "has no value"),
         ("dataset: wine\nparts: wine\n", "parts must be a list"),
-        ("dataset: wine\nstudy: mcc\n", "no key of a study"),
+        ("dataset: wine\nstudy: mcc\n", "unknown key 'study'"),
+        ("part:\n- dataset: wine\n", "did you mean parts"),
+        ("dataset: wine\nnumber: 3\n", "unknown key 'number'"),
+        ("parts:\n- ranker: relieff\n", "a part of the study has no dataset"),
+        ("dataset: wine\n", "a part of the study has no ranker"),
         ("dataset: wine\nlauncher.n_workers: [1, 2]\n", "one for the whole study"),
         ("dataset: [wine\n", "expected ',' or ']'"),
         ("- wine\n", "no keys in it"),
@@ -436,3 +442,43 @@ def test_data_sets_that_are_missing_are_listed_and_the_rest_runs(tmp_path, own):
     assert "0 of 1 cells missing" in again.stderr
     assert status.returncode == 0 and "wine" in status.stdout and "genes" in status.stdout
     assert none.returncode == 2 and "paths.local_data=FOLDER" in none.stderr
+
+
+# --- what could not work, said before the first cell
+
+
+def test_distances_between_label_sets_are_not_tried_on_classes(tmp_path):
+    argv = ["study=mlc", "dataset=wine", f"paths.results={tmp_path / 'results'}"]
+    with pytest.raises(
+        BadInputError, match="wine has one class per row, for which 6 target distances"
+    ) as told:
+        run_study(compose_runs(argv).configs, skip_absent=True)
+    assert "dataset=wine ranker=relieff" in str(told.value) and not (tmp_path / "results").exists()
+    one = compose_runs(["dataset=wine", "ranker=relieff_f1", "protocol.n_splits=2", argv[-1]]).configs
+    assert run_study(one).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (
+            ["study=sparsity", "dataset=wine", "ranker=relieff"],
+            "cannot measure ranker relieff.* sparsify_above",
+        ),
+        (["study=latent_dimension", "dataset=wine", "ranker=random_forest"], "ranker random_forest"),
+        (["dataset=wine", "protocol=truth", "ranker=relieff"], "needs to know which columns decide"),
+    ],
+)
+def test_what_a_side_experiment_cannot_measure_is_said_at_once(tmp_path, argv, says):
+    configs = compose_runs([*argv, f"paths.results={tmp_path / 'results'}"]).configs
+    with pytest.raises(BadInputError, match=says):
+        run_study(configs, skip_absent=True)
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_folder_of_local_data_may_stand_in_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("RELIEFE_LOCAL_DATA", str(tmp_path))
+    (config,) = compose_runs(["dataset=wine"]).configs
+    assert config["paths"]["local_data"] == str(tmp_path)
+    (typed,) = compose_runs(["dataset=wine", f"paths.local_data={tmp_path / 'other'}"]).configs
+    assert typed["paths"]["local_data"] == str(tmp_path / "other")

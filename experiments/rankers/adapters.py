@@ -82,7 +82,9 @@ def build(ranker: Mapping[str, Any]) -> Any:
         return functools.partial(obj, **settings)
     try:
         built = obj(**settings)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit() too: it must not end the study
         raise ConfigError(f"{target} cannot be made: {type(error).__name__}: {error}") from error
     if not callable(getattr(built, "fit", None)):
         raise ConfigError(f"{target} is no ranker: it has no fit(X, y)")
@@ -298,6 +300,9 @@ def _fitted_weights(estimator: Any, name: str, n_features: int) -> np.ndarray:
 
 def _checked_weights(weights: Any, name: str, n_features: int) -> np.ndarray:
     try:
+        weights = np.asarray(weights)
+        if np.iscomplexobj(weights):
+            raise TypeError("they are complex")
         weights = np.array(weights, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise RankerError(f"{name} gave weights that are no numbers: {error}") from error

@@ -9,14 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from experiments.rankers import RankResult
 
-__all__ = ["Subject"]
+__all__ = ["Subject", "needs"]
+
+
+_Measure = TypeVar("_Measure", bound=Callable[..., Any])
+
+
+def needs(*settings: str, instead: str = "", informative: bool = False) -> Callable[[_Measure], _Measure]:
+    """Say what a measure needs, so that a study without it is refused before it runs.
+
+    Parameters
+    ----------
+    *settings : str
+        Keys that the ranker's block must have.
+    instead : str, default=""
+        What to do where one is missing, for the message.
+    informative : bool, default=False
+        Whether the data set must say which columns decide the target.
+
+    Returns
+    -------
+    callable
+        A decorator; it leaves ``needs``, ``instead`` and ``needs_informative`` on the function.
+    """
+
+    def mark(measure: _Measure) -> _Measure:
+        measure.needs, measure.instead, measure.needs_informative = settings, instead, informative
+        return measure
+
+    return mark
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,12 @@ from scipy import sparse
 
 from experiments.datasets import nonzero_share
 from experiments.errors import RankerError
-from experiments.studies import Subject
+from experiments.studies import Subject, needs
+
+_INSTEAD = "take a ranker that embeds, such as reliefe"
 
 
+@needs("sparsify_above", instead=_INSTEAD)
 def sparsity(
     subject: Subject,
     *,
@@ -62,6 +65,7 @@ def sparsity(
     }
 
 
+@needs("sparsify_above", "n_representatives", instead=_INSTEAD)
 def latent_dimension(
     subject: Subject,
     *,
@@ -121,7 +125,7 @@ def latent_dimension(
 
 def _setting(ranker: Mapping[str, Any], key: str) -> Any:
     if key not in ranker:
-        raise RankerError(f"the ranker has no {key}; take one that embeds, such as reliefe")
+        raise RankerError(f"the ranker has no {key}; {_INSTEAD}")
     return ranker[key]
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from experiments.errors import DatasetError
-from experiments.studies import Subject
+from experiments.studies import Subject, needs
 
 
+@needs(informative=True)
 def recovery(subject: Subject) -> dict[str, Any]:
     """Rank all columns, and say where those stand that decide the target.
 
