@@ -53,7 +53,8 @@ class Store:
     ----------
     results : path
         The results folder. Below it, cells lie at ``rows/<first two digits>/<key>.parquet`` and packs of finished
-        ones in ``rows/packs``.
+        ones in ``rows/packs``. Packs in ``published/rows/packs`` are read too, and never written to: cells that
+        somebody has published need not run again.
 
     Attributes
     ----------
@@ -65,6 +66,7 @@ class Store:
         self.results = Path(results)
         self.set_aside: list[SetAside] = []
         self._packs = PackFolder(self.results / "rows" / "packs", self._move_aside)
+        self._published = PackFolder(self.results / "published" / "rows" / "packs", self._move_aside)
         #: Files that are no use to :meth:`compact`: key → (inode, size, time of change).
         self._unfinished: dict[str, tuple[int, int, int]] = {}
 
@@ -137,8 +139,11 @@ class Store:
         table = self._read_loose(key)
         if table is not None and all_ok(table):
             return table
-        packed = self._packs.read([key])
-        return packed if packed.num_rows else table
+        for packs in (self._packs, self._published):
+            packed = packs.read([key])
+            if packed.num_rows:
+                return packed
+        return table
 
     def read_tables(self, keys: Iterable[str], columns: Sequence[str] | None = None) -> pa.Table:
         """Return the rows of many cells.
@@ -165,11 +170,12 @@ class Store:
             elif table is not None:
                 unfinished[key] = table
         found = {table["cell_key"][0].as_py() for table in loose}
-        packed = self._packs.read([key for key in keys if key not in found], needed)
-        if unfinished:
-            packed_keys = set(packed["cell_key"].unique().to_pylist())
-            loose += [table for key, table in unfinished.items() if key not in packed_keys]
-        table = pa.concat_tables([packed, *loose])
+        packed = [self._packs.read([key for key in keys if key not in found], needed)]
+        found |= set(packed[0]["cell_key"].unique().to_pylist())
+        packed.append(self._published.read([key for key in keys if key not in found], needed))
+        found |= set(packed[1]["cell_key"].unique().to_pylist())
+        loose += [table for key, table in unfinished.items() if key not in found]
+        table = pa.concat_tables([*packed, *loose])
         places = pc.index_in(table["cell_key"], value_set=pa.array(keys, pa.string())).to_numpy()
         if (np.diff(places) < 0).any():
             table = table.take(np.argsort(places, kind="stable"))
@@ -197,7 +203,8 @@ class Store:
             table = self._read_loose(key, ["status"])
             if table is not None:
                 found[key] = state_of(table)
-        found |= dict.fromkeys(self._packs.among(wanted), "ok")
+        for packs in (self._packs, self._published):
+            found |= dict.fromkeys(packs.among(wanted), "ok")
         return {key: found[key] for key in wanted if key in found}
 
     def write(self, key: str, rows: pd.DataFrame | pa.Table) -> None:

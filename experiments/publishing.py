@@ -1,0 +1,403 @@
+"""Rows that are published with the project, and what is made of them.
+
+``results/published`` is a results folder with few cells and no way to grow by itself: ``python publish.py collect``
+copies finished cells of the studies in its ``studies.yaml`` from the folder where they were run, and ``python
+publish.py`` makes tables, figures, pages, and the part of README that has numbers, from nothing but these copies.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import yaml
+
+from experiments.cells import rows_of
+from experiments.config import compose_runs
+from experiments.errors import BadInputError
+from experiments.files import write_whole
+from experiments.packs import write_packs
+from experiments.places import PROJECT_ROOT
+from experiments.rows import all_ok, to_frame
+from experiments.schema import ROW_SCHEMA
+from experiments.store import Store
+from experiments.study import Study
+
+#: Where published rows lie, and what is made of them.
+FOLDER = PROJECT_ROOT / "results" / "published"
+#: Weights are published for the folds of so many repeats; with those of all, wide data would take gigabytes.
+WEIGHTS_OF_REPEATS = 1
+
+ResolvedConfig = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A published cell under the names that a study gives it."""
+
+    key: str
+    dataset: str
+    ranker: str
+    protocol: str
+
+
+def studies(folder: Path = FOLDER) -> list[str]:
+    """Return the names of the published studies.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        The folder with ``studies.yaml``.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    BadInputError
+        If there is no such file, or it is no list of names.
+    """
+    file = folder / "studies.yaml"
+    try:
+        names = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise BadInputError(f"{file}: {error}") from error
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BadInputError(f"{file}: expected a list of names of studies")
+    return names
+
+
+def collect(
+    source: Path, local_data: str | None = None, folder: Path = FOLDER, names: Sequence[str] | None = None
+) -> dict[str, tuple[int, int]]:
+    """Copy finished cells of the published studies into the folder; those that were there before are replaced.
+
+    Parameters
+    ----------
+    source : Path
+        The results folder where the studies were run.
+    local_data : str, optional
+        Where the data sets lie: keys of cells depend on their content.
+    folder : Path, optional
+        Where to.
+    names : sequence of str, optional
+        Studies of conf/study; by default those of ``studies.yaml``.
+
+    Returns
+    -------
+    dict
+        Study → numbers of ranking (or measurement) cells that were copied, and of all that it has.
+
+    Raises
+    ------
+    BadInputError
+        If a study is unknown or none of its data sets is here.
+    """
+    store, index, counts = Store(source), {}, {}
+    wanted: dict[str, None] = {}
+    for name in studies(folder) if names is None else names:
+        study = Study(_configs(name, folder, local_data), skip_absent=True)
+        states = store.states(study.cells)
+        done = [cell for cell in study.named.values() if states.get(cell.key) == "ok"]
+        counts[name] = (len(done), len(study.named))
+        index[name] = [[cell.key, cell.dataset, cell.ranker, cell.protocol] for cell in done]
+        for cell in done:
+            wanted |= dict.fromkeys([*([cell.reference.key] if cell.reference is not None else []), cell.key])
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as new:
+        packs = Path(new) / "rows" / "packs"
+        packs.mkdir(parents=True)
+        tables = (table for key in wanted if (table := store.read_table(key)) is not None and all_ok(table))
+        for _ in write_packs(packs, (_lightened(table) for table in tables)):
+            pass
+        # A line for each cell: what changes between two publications can be read.
+        lists = {name: ",\n".join(map(json.dumps, cells)) for name, cells in index.items()}
+        text = ",\n".join(f"{json.dumps(name)}: [\n{cells}\n]" for name, cells in lists.items())
+        (Path(new) / "rows" / "cells.json").write_text(f"{{{text}}}\n", encoding="utf-8")
+        shutil.rmtree(folder / "rows", ignore_errors=True)
+        (Path(new) / "rows").rename(folder / "rows")
+    return counts
+
+
+def rows(name: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[ResolvedConfig]]:
+    """Read the published rows of a study; needs no data set.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    folder : Path, optional
+        Where from.
+
+    Returns
+    -------
+    frame : DataFrame
+        Columns of ``ROW_SCHEMA``.
+    configs : list of mapping
+        What the study asks for, published or not.
+
+    Raises
+    ------
+    BadInputError
+        If it has not been published.
+    """
+    file = folder / "rows" / "cells.json"
+    try:
+        index = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise BadInputError(f"{file} is missing: nothing has been published") from error
+    if name not in index:
+        raise BadInputError(f"{name} has not been published; published: {', '.join(index)}")
+    table = rows_of(Store(folder), [Named(*each) for each in index[name]])
+    return to_frame(table), _configs(name, folder)
+
+
+def show(name: str, out: TextIO, folder: Path = FOLDER) -> list[Path]:
+    """Make tables, figures and the page of a published study.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    out : text file
+        Where to print.
+    folder : Path, optional
+        Where rows lie, and files are written.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    from experiments import report
+
+    frame, configs = rows(name, folder)
+    return report.show(frame, configs, {"results": folder}, out, whole=True, arguments=[f"study={name}"])
+
+
+def _configs(name: str, folder: Path, local_data: str | None = None) -> list[ResolvedConfig]:
+    argv = [f"study={name}", f"paths.results={folder}"]
+    if local_data is not None:
+        argv.append(f"paths.local_data={local_data}")
+    return compose_runs(argv).configs
+
+
+def _lightened(table: pa.Table) -> pa.Table:
+    """Leave out the weights of later repeats."""
+    place = table.schema.get_field_index("weights")
+    late = pc.greater_equal(table["repeat"], WEIGHTS_OF_REPEATS)
+    nothing = pa.nulls(table.num_rows, ROW_SCHEMA.field("weights").type)
+    return table.set_column(place, ROW_SCHEMA.field("weights"), pc.if_else(late, nothing, table["weights"]))
+
+
+def update_part(text: str, name: str, content: str) -> str:
+    """Replace what stands between two marks of a Markdown file.
+
+    Parameters
+    ----------
+    text : str
+        The file's text, with ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->``.
+    name : str
+        Of the marks.
+    content : str
+        What is to stand there.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    BadInputError
+        If a mark is missing.
+    """
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, mark, rest = text.partition(begin)
+    _, last, after = rest.partition(end)
+    if not mark or not last:
+        raise BadInputError(f"the marks {begin} and {end} are missing")
+    return f"{before}{begin}\n{content.strip()}\n{end}{after}"
+
+
+def overview(name: str, folder: Path = FOLDER) -> str:
+    """Say in Markdown what came out of a published study: who was best, scores, what is missing.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    folder : Path, optional
+        Where its rows lie.
+
+    Returns
+    -------
+    str
+    """
+    from experiments.analysis.comparison import compare
+    from experiments.analysis.groups import groups_of
+    from experiments.report.page.words import extent
+
+    frame, configs = rows(name, folder)
+    protocols = {each["protocol"]["name"]: each["protocol"] for each in configs}
+    parts = []
+    for group in groups_of(configs):
+        comparison = compare(frame, group)
+        ranks = comparison.ranks["best_f1"]
+        asked = dict.fromkeys(
+            each["dataset_key"] for each in configs if each["protocol"]["name"] == group.protocol
+        )
+        table, seconds = (comparison.scores[each].reindex(list(asked)) for each in ("best_f1", "fit_seconds"))
+        order = list(table.columns)
+        if ranks is not None:
+            order = list(ranks.average_ranks.index) + [
+                each for each in order if each not in ranks.average_ranks
+            ]
+        lines = [
+            f"Protocol `{group.protocol}`: {extent(protocols[group.protocol])}. Best micro F1 along the ranking, "
+            "mean over folds; seconds of one fit, mean over data sets.",
+            "",
+            f"| ranker | mean rank | {' | '.join(table.index)} | seconds |",
+            f"|---|---|{'---|' * len(table.index)}---|",
+        ]
+        for ranker in order:
+            mean = "" if ranks is None else _number(ranks.average_ranks.get(ranker, np.nan), 2)
+            scores = " | ".join(_number(table.loc[each, ranker], 3) for each in table.index)
+            # Means over different data sets would not be comparable.
+            took = seconds[ranker].mean(skipna=False)
+            lines.append(f"| {group.labels[ranker]} | {mean} | {scores} | {_number(took, None)} |")
+        if comparison.missing_lines:
+            lines += ["", "Missing:", "", *(f"* {line}" for line in comparison.missing_lines)]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _number(value: float, digits: int | None) -> str:
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:.2g}" if digits is None else f"{value:.{digits}f}"
+
+
+def claims_overview(name: str, folder: Path = FOLDER) -> str:
+    """Say in Markdown which of the paper's claims hold on a published study; from the table that was made of it.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    folder : Path, optional
+        Where its tables lie.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    BadInputError
+        If there is no table.
+    """
+    file = folder / "tables" / f"{name}_claims.csv"
+    try:
+        claims = pd.read_csv(file, keep_default_na=False)
+    except FileNotFoundError as error:
+        raise BadInputError(f"{file} is missing: python publish.py makes it") from error
+    counts = claims["verdict"].value_counts()
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts.index)
+    lines = [
+        f"Of {len(claims)} claims of the paper: {told}.",
+        "",
+        "| claim | outcome | numbers |",
+        "|---|---|---|",
+    ]
+    for line in claims.itertuples():
+        evidence = " ".join(str(line.evidence).split()).replace("|", "\\|")
+        statement = " ".join(str(line.statement).split()).replace("|", "\\|")
+        lines.append(f"| {statement} | {line.verdict} | {evidence} |")
+    return "\n".join(lines)
+
+
+#: Studies whose tables stand in README.md, and the figure above them.
+_MAIN, _MAIN_FIGURE = "mcc_published", "mcc_published_aurf1"
+
+
+def texts(folder: Path = FOLDER) -> dict[Path, str]:
+    """Write the numbers of README.md and docs/results.md from the published rows.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where the rows and what was made of them lie.
+
+    Returns
+    -------
+    dict of Path to str
+        File → its whole text.
+
+    Raises
+    ------
+    BadInputError
+        If something is missing.
+    """
+    at = folder.relative_to(PROJECT_ROOT).as_posix() if folder.is_relative_to(PROJECT_ROOT) else str(folder)
+    readme = PROJECT_ROOT / "README.md"
+    absent = _absent(_MAIN)
+    claims = claims_overview(_MAIN, folder)
+    short = "\n\n".join(
+        [
+            f"![Area under the rF1 curve]({at}/figures/{_MAIN_FIGURE}.png)",
+            overview(_MAIN, folder),
+            claims.partition("\n")[0]
+            + " [docs/results.md](docs/results.md) has the claims one by one, the other "
+            "studies, and how all of it was made.",
+            f"Not among them, since they could not be had where this was run: {', '.join(absent)}. On a machine "
+            "with internet, this fetches and runs just those:",
+            f"```bash\npython run.py study=mcc dataset={','.join(absent)}\n```",
+        ]
+    )
+    long = [
+        "# Results",
+        "Made by `python publish.py` from the rows in `results/published`; nothing here is typed by hand.",
+    ]
+    for name in studies(folder):
+        first = (PROJECT_ROOT / "conf" / "study" / f"{name}.yaml").read_text(encoding="utf-8")
+        about = " ".join(re.match(r"(?:#[^\n]*\n)+", first).group().replace("#", "").split())
+        long += [f"## {name}", about, overview(name, folder)]
+        if (folder / "tables" / f"{name}_claims.csv").is_file():
+            long += [claims_overview(name, folder)]
+    return {
+        readme: update_part(readme.read_text(encoding="utf-8"), "published", short),
+        PROJECT_ROOT / "docs" / "results.md": "\n\n".join(long) + "\n",
+    }
+
+
+def write_texts(folder: Path = FOLDER) -> list[Path]:
+    """Write what :func:`texts` gives.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        As there.
+
+    Returns
+    -------
+    list of Path
+    """
+    return [write_whole(file, text.encode()) for file, text in texts(folder).items()]
+
+
+def _absent(name: str) -> list[str]:
+    """Return the data sets of the paper's study that a published one leaves out."""
+    whole = dict.fromkeys(each["dataset_key"] for each in compose_runs(["study=mcc"]).configs)
+    here = {each["dataset_key"] for each in compose_runs([f"study={name}"]).configs}
+    return [each for each in whole if each not in here]

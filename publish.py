@@ -1,0 +1,45 @@
+"""Make the published results again from the rows in results/published, or collect these rows.
+
+python publish.py                     tables, figures and pages, and the numbers in README.md and docs/results.md
+python publish.py texts               only these numbers
+python publish.py collect [FOLDER]    copy finished cells from a results folder (default: results)
+    --local-data FOLDER               where the data sets lie, for collect
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from experiments.errors import BadInputError
+
+
+def main(argv: list[str]) -> int:
+    """Publish; 0 = done, 2 = bad input."""
+    parser = argparse.ArgumentParser(
+        prog="publish.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("action", nargs="?", choices=["all", "texts", "collect"], default="all")
+    parser.add_argument("folder", nargs="?", default="results", type=Path)
+    parser.add_argument("--local-data", default=os.environ.get("RELIEFE_LOCAL_DATA"))
+    given = parser.parse_args(argv)
+    try:
+        from experiments import publishing
+
+        if given.action == "collect":
+            for name, (done, wanted) in publishing.collect(given.folder.absolute(), given.local_data).items():
+                print(f"{name}: {done} of {wanted} cells")
+            return 0
+        if given.action == "all":
+            for name in publishing.studies():
+                publishing.show(name, sys.stdout)
+        for file in publishing.write_texts():
+            print(f"written: {file}")
+        return 0
+    except BadInputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

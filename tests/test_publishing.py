@@ -1,0 +1,146 @@
+"""Published rows: copied whole, read without data, found by whoever runs the same, and what is said of them."""
+
+import json
+
+import numpy as np
+import pytest
+from listening import LASTING, Listening
+
+from experiments import datasets, publishing
+from experiments.config import compose_runs
+from experiments.errors import BadInputError
+from experiments.runner import run_study
+from experiments.store import Store
+
+ARGV = [
+    "dataset=wine,breast_cancer",
+    "ranker=relieff,random_forest",
+    "protocol.n_splits=3",
+    "protocol.n_repeats=2",
+]
+
+
+def configs(name, folder, local_data=None):
+    assert name == "tiny"
+    rankers = ["ranker=relieff,mutual_information", *ARGV[2:], "protocol.grid_points=4", ARGV[0]]
+    return compose_runs([*rankers, f"paths.results={folder}"]).configs
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A small study that was run, and its published copy."""
+    monkeypatch.setattr(publishing, "_configs", configs)
+    result = run_study(configs("tiny", tmp_path / "results"), n_workers=1, progress=Listening())
+    assert result.exit_code == 0
+    folder = tmp_path / "results" / "published"
+    assert publishing.collect(tmp_path / "results", None, folder, ["tiny"]) == {"tiny": (8, 8)}
+    return result.frame, folder
+
+
+def test_published_rows_are_those_that_were_run_but_for_weights_of_later_repeats(run, monkeypatch):
+    frame, folder = run
+    monkeypatch.setattr(datasets, "load", None)  # needs no data set
+    found, asked = publishing.rows("tiny", folder)
+    assert len(asked) == 4 and len(found) == len(frame) == 24
+    lasting = [name for name in LASTING if name != "weights"]
+    for name in [*lasting, "fit_seconds", "learner_seconds", "dataset", "ranker", "protocol"]:
+        ours, theirs = (
+            [each.tolist() if isinstance(each, np.ndarray) else each for each in these[name]]
+            for these in (found, frame)
+        )
+        assert repr(ours) == repr(theirs)
+    first = (frame["repeat"] == 0).to_numpy()
+    assert found["weights"][~first].isna().all() and first.sum() == 12
+    assert all(
+        a.tobytes() == b.tobytes()
+        for a, b in zip(found["weights"][first], frame["weights"][first], strict=True)
+    )
+
+
+def test_what_is_published_is_not_run_again(run, tmp_path):
+    _, folder = run
+    other = tmp_path / "other"
+    (other / "published").parent.mkdir()
+    folder.rename(other / "published")
+    again = run_study(configs("tiny", other), n_workers=1, progress=Listening())
+    assert again.counts.missing == 0 and len(again.frame) == 24 and not (other / "rows").exists()
+    mine = [*configs("tiny", other), *compose_runs(
+        ["dataset=wine", "ranker=surf", *ARGV[2:], "protocol.grid_points=4", f"paths.results={other}"]
+    ).configs]  # fmt: skip
+    both = run_study(mine, n_workers=1, progress=Listening())
+    assert both.counts.missing == 2 and both.counts.ran == 2 and set(both.frame["status"]) == {"ok"}
+    keys = set(both.frame["cell_key"])
+    assert set(Store(other).states(keys).values()) == {"ok"} and len(keys) == 10
+    assert Store(tmp_path / "nowhere").states(keys) == {}
+
+
+def test_cells_that_are_not_done_are_not_published(run, tmp_path):
+    _, folder = run
+    store = Store(tmp_path / "results")
+    (gone, *_) = json.loads((folder / "rows" / "cells.json").read_text())["tiny"]
+    store.path(gone[0]).unlink()
+    before = publishing.collect(tmp_path / "results", None, tmp_path / "copy", ["tiny"])
+    assert before == {"tiny": (8, 8)}  # it is still there, published
+    assert publishing.collect(tmp_path / "results", None, folder, ["tiny"]) == {"tiny": (8, 8)}
+
+
+def test_the_overview_has_the_numbers_of_the_rows(run):
+    frame, folder = run
+    text = publishing.overview("tiny", folder)
+    for ranker, name in (("relieff", "ReliefF"), ("mutual_information", "Mutual information")):
+        (line,) = [line for line in text.splitlines() if line.startswith(f"| {name} |")]
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        for place, dataset in enumerate(("wine", "breast_cancer"), start=2):
+            mine = frame[(frame["ranker"] == ranker) & (frame["dataset"] == dataset)]
+            assert cells[place] == f"{np.mean([max(curve) for curve in mine['f1_micro']]):.3f}"
+    assert "2 repeats of 3-fold" in text and "Missing" not in text
+    index = json.loads((folder / "rows" / "cells.json").read_text())
+    index["tiny"] = [each for each in index["tiny"] if each[1:3] != ["wine", "relieff"]]
+    (folder / "rows" / "cells.json").write_text(json.dumps(index))
+    text = publishing.overview("tiny", folder)
+    (line,) = [line for line in text.splitlines() if line.startswith("| ReliefF |")]
+    assert line.split("|")[3].strip() == "–" == line.split("|")[5].strip()
+    assert "* ReliefF: wine (not run, or not all of it)" in text
+
+
+def test_what_is_not_there_is_named(tmp_path, run):
+    _, folder = run
+    with pytest.raises(BadInputError, match="nothing has been published"):
+        publishing.rows("tiny", tmp_path / "nowhere")
+    with pytest.raises(BadInputError, match="other has not been published; published: tiny"):
+        publishing.rows("other", folder)
+    with pytest.raises(BadInputError, match=r"tiny_claims.csv is missing"):
+        publishing.claims_overview("tiny", folder)
+    with pytest.raises(BadInputError, match=r"studies.yaml"):
+        publishing.studies(folder)
+    (folder / "studies.yaml").write_text("- mcc\n- 3\n")
+    with pytest.raises(BadInputError, match="list of names"):
+        publishing.studies(folder)
+
+
+def test_a_part_of_a_text_is_replaced():
+    text = "a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n"
+    assert publishing.update_part(text, "x", "new\n") == text.replace("old", "new")
+    for wrong in (text.replace("begin", "start"), text.replace("end", "stop"), ""):
+        with pytest.raises(BadInputError, match="x: begin"):
+            publishing.update_part(wrong, "x", "new")
+
+
+def test_numbers_in_the_texts_are_those_of_the_published_rows():
+    for file, text in publishing.texts().items():
+        assert file.read_text(encoding="utf-8") == text, f"{file.name} is stale: python publish.py texts"
+
+
+def test_published_studies_are_there_and_hold_no_path_of_a_machine():
+    names = publishing.studies()
+    assert publishing._MAIN in names
+    for name in names:
+        frame, asked = publishing.rows(name)
+        assert len(frame) and set(frame["status"]) == {"ok"}
+        assert set(frame["dataset"]) <= {each["dataset_key"] for each in asked}
+    size = sum(file.stat().st_size for file in publishing.FOLDER.rglob("*") if file.is_file())
+    assert size < 40 * 2**20
+    for file in publishing.FOLDER.rglob("*"):
+        if file.suffix in (".csv", ".json", ".html", ".svg", ".tex", ".yaml"):
+            text = file.read_text(encoding="utf-8")
+            assert "/tmp/" not in text and "/work/" not in text and "/home/" not in text, file
