@@ -139,9 +139,13 @@ class Classes(_Target):
         """Numbers of neighbours as shown to the user, (s, c)."""
         return counts
 
+    def _coefficients(self, block, counts):
+        """Return what the mean difference to the neighbours of each class is multiplied by, (b, c)."""
+        return class_coefficients(self.codes, self._sizes, block)
+
     def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
         """Add one block's updates to ``weights``. With ``full`` (p,), columns may hold codes and values be NaN."""
-        coefficients = class_coefficients(self.codes, self._sizes, block)
+        coefficients = self._coefficients(block, counts)
         if full is not None:
             similar = np.zeros(counts.shape[1], dtype=bool)
             shares = similar, np.ones(near.shape), np.zeros(near.shape)
