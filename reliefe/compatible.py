@@ -31,10 +31,56 @@ def prepare(X, discrete, in_place=False):
     -------
     Z, full
         As there; where there are both kinds of column, ``full`` comes from :func:`ramp`.
+
+    Raises
+    ------
+    ValueError
+        As there, and for two rows without a distance in scikit-rebate.
     """
+    refuse_strangers(X)
     if both_kinds(discrete):
         return normalise_mixed(X, discrete)[0], ramp(X, discrete)
     return prepare_as_published(X, discrete, in_place)
+
+
+def refuse_strangers(X):
+    """Refuse two rows that know no column in common, between which scikit-rebate has no distance (0/0).
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, p)
+        float64, finite or NaN.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such pair.
+    """
+    if not any_missing(X):
+        return
+    n, p = X.shape
+    if sparse.issparse(X):
+        unknown = sparse.csr_matrix((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+        unknown.eliminate_zeros()
+        gaps = np.diff(unknown.indptr)
+    else:
+        unknown = np.isnan(X)
+        gaps = unknown.sum(axis=1)
+        unknown = unknown.astype(np.float32)  # counts up to 2²⁴ columns exactly
+    suspects = np.flatnonzero(gaps + gaps.max() >= p)
+    for lo, hi in pieces(suspects.shape[0], max(1, _ENTRIES // n)):
+        rows = suspects[lo:hi]
+        shared = unknown[rows] @ unknown.T
+        shared = shared.toarray() if sparse.issparse(shared) else shared
+        strangers = gaps[rows, np.newaxis] + gaps - shared == p
+        strangers[np.arange(rows.shape[0]), rows] = False
+        if strangers.any():
+            first = int(np.flatnonzero(strangers.any(axis=1))[0])
+            raise ValueError(
+                f'compatible="skrebate": no column of {p} is known in both of the rows {rows[first]} and '
+                f"{strangers[first].argmax()}, and scikit-rebate has no distance between them. Leave out rows or "
+                "columns with many missing values, or use compatible=None, which puts them as far apart as can be."
+            )
 
 
 def ramp(X, discrete):

@@ -151,6 +151,31 @@ def test_what_skrebate_has_not(parameters, y, message):
         reliefe.ReliefF(**{"compatible": "skrebate", **parameters}).fit(np.arange(12.0).reshape(6, 2), y)
 
 
+RANKERS = [ranker for _, ranker in KINDS] + [reliefe.ReliefF]
+
+
+@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_rows_that_know_no_column_in_common(storage, ranker, monkeypatch):
+    """Theirs would have NaN for a distance; ours names the first two rows, however few are looked at at a time."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(14, 6)), np.arange(14) % 2
+    X[12, :3] = X[9, 3:] = X[4, :4] = X[5, [0, 1, 4]] = np.nan
+    ranker = ranker(compatible="skrebate", missing="ignore")
+    for entries in (2**20, 1):
+        monkeypatch.setattr("reliefe.compatible._ENTRIES", entries)
+        with pytest.raises(ValueError, match="no column of 6 is known in both of the rows 4 and 9,"):
+            ranker.fit(storage(X), y)
+    assert np.isfinite(ranker.set_params(compatible=None).fit(storage(X), y).feature_importances_).all()
+    ranker.set_params(compatible="skrebate")
+    X[9, 4:] = 0.0  # known; an implicit zero in a sparse matrix
+    X[12, 2] = 1.0
+    assert np.isfinite(ranker.fit(storage(X), y).feature_importances_).all()
+    X[13] = np.nan
+    with pytest.raises(ValueError, match="in both of the rows 0 and 13,"):
+        ranker.fit(storage(X), y)
+
+
 def test_reliefe_has_no_such_parameter():
     """There is no embedding in skrebate that its weights could be compared with."""
     assert "compatible" not in reliefe.ReliefE().get_params()
