@@ -221,7 +221,8 @@ class ReliefF(Ranker):
         with phases("normalise"):
             # A sparse X is a copy of the user's already and is worked on in place.
             prepared = compatible.prepare if skrebate else prepare
-            Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
+            with self._naming_columns():
+                Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
             del X
         rows = self._rows_to_use(n, random_state)
         target, codes = self._target(y, random_state, phases)

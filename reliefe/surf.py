@@ -100,7 +100,8 @@ class _ThresholdRanker(Ranker):
         with phases("normalise"):
             # A sparse X is a copy of the user's already and is worked on in place.
             prepared = compatible.prepare if self.compatible else prepare
-            Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
+            with self._naming_columns():
+                Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
             if full is not None and self.compatible and self.classes_.shape[0] > 2 and any_missing(Z):
                 raise ValueError(
                     f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
