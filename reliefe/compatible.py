@@ -60,8 +60,11 @@ def refuse_strangers(X):
         return
     n, p = X.shape
     if sparse.issparse(X):
-        unknown = sparse.csr_matrix((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
-        unknown.eliminate_zeros()
+        gap = np.isnan(X.data)
+        unknown = sparse.csr_matrix(
+            (np.ones(gap.sum()), X.indices[gap], np.concatenate([[0], np.cumsum(gap)])[X.indptr]),
+            shape=X.shape,
+        )
         gaps = np.diff(unknown.indptr)
     else:
         unknown = np.isnan(X)
