@@ -207,6 +207,7 @@ def test_defaults_are_the_papers():
         "missing": "raise",
         "discrete_features": None,
         "discrete_threshold": 10,
+        "compatible": None,
     }
     of_columns = {"missing", "discrete_features", "discrete_threshold"}  # not for an embedding
     expected = {
