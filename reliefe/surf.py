@@ -96,17 +96,17 @@ class _ThresholdRanker(Ranker):
                     f"{type(self).__name__}: X has missing values, which an embedding cannot take; use "
                     "embedding=None."
                 )
+            if self.compatible and self.classes_.shape[0] > 2 and any_missing(X):
+                raise ValueError(
+                    f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
+                    "than two classes, where skrebate weighs classes anew in every column."
+                )
         groups = Groups.of(codes, self.classes_.shape[0], 1)
         with phases("normalise"):
             # A sparse X is a copy of the user's already and is worked on in place.
             prepared = compatible.prepare if self.compatible else prepare
             with self._naming_columns():
                 Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
-            if full is not None and self.compatible and self.classes_.shape[0] > 2 and any_missing(Z):
-                raise ValueError(
-                    f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
-                    "than two classes, where skrebate weighs classes anew in every column."
-                )
             # Codes of categories are for differences; the rows that are embedded are range-normalised.
             plain = normalise(X) if self.embedding is not None and full is not None else Z
             del X

@@ -209,7 +209,7 @@ def test_defaults_are_the_papers():
         "discrete_threshold": 10,
         "compatible": None,
     }
-    of_columns = {"missing", "discrete_features", "discrete_threshold"}  # not for an embedding
+    of_columns = {"missing", "discrete_features", "discrete_threshold", "compatible"}  # not for an embedding
     expected = {
         "metric": "cosine",
         "embedding": "umap",
