@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from numbers import Integral
 
 import numpy as np
@@ -23,6 +24,16 @@ class Ranker(SelectorMixin, BaseEstimator):
         for name in names:
             if hasattr(self, name):
                 delattr(self, name)
+
+    @contextmanager
+    def _naming_columns(self, columns=None):
+        """Name the column as the user knows it in errors about one; ``columns`` are those that were handed on."""
+        from reliefe.validation import ColumnError
+
+        try:
+            yield
+        except ColumnError as error:
+            raise error.among(columns, getattr(self, "feature_names_in_", None)) from None
 
     def _embedded_rows(self, Z, codes, groups, random_state, phases):
         """Embed range-normalised rows as the parameters say; return where distances among them come from."""

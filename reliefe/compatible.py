@@ -1,12 +1,89 @@
-"""What scikit-rebate 0.8 does differently where data hold both discrete and continuous columns."""
+"""What scikit-rebate 0.8 does differently: mixed columns, its ReliefF's neighbours, and its weighing of classes."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
+from reliefe._threads import pieces
 from reliefe.distances import MixedColumns, _Measured
-from reliefe.scaling import any_missing
+from reliefe.scaling import any_missing, normalise_mixed
+from reliefe.scaling import prepare as prepare_as_published
+from reliefe.targets import Classes
+
+_ENTRIES = 2**20  # differences held at a time where classes are weighed column by column
+
+
+def both_kinds(discrete):
+    """Say whether some columns are discrete and some are not; ``discrete`` is a mask or None."""
+    return discrete is not None and bool(discrete.any()) and not bool(discrete.all())
+
+
+def prepare(X, discrete, in_place=False):
+    """Bring columns to the scale of their differences, as :func:`reliefe.scaling.prepare`.
+
+    Parameters
+    ----------
+    X, discrete, in_place
+        As there.
+
+    Returns
+    -------
+    Z, full
+        As there; where there are both kinds of column, ``full`` comes from :func:`ramp`.
+
+    Raises
+    ------
+    ValueError
+        As there, and for two rows without a distance in scikit-rebate.
+    """
+    refuse_strangers(X)
+    if both_kinds(discrete):
+        return normalise_mixed(X, discrete)[0], ramp(X, discrete)
+    return prepare_as_published(X, discrete, in_place)
+
+
+def refuse_strangers(X):
+    """Refuse two rows that know no column in common, between which scikit-rebate has no distance (0/0).
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, p)
+        float64, finite or NaN.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such pair.
+    """
+    if not any_missing(X):
+        return
+    n, p = X.shape
+    if sparse.issparse(X):
+        gap = np.isnan(X.data)
+        unknown = sparse.csr_matrix(
+            (np.ones(gap.sum()), X.indices[gap], np.concatenate([[0], np.cumsum(gap)])[X.indptr]),
+            shape=X.shape,
+        )
+        gaps = np.diff(unknown.indptr)
+    else:
+        unknown = np.isnan(X)
+        gaps = unknown.sum(axis=1)
+        unknown = unknown.astype(np.float32)  # counts up to 2²⁴ columns exactly
+    suspects = np.flatnonzero(gaps + gaps.max() >= p)
+    for lo, hi in pieces(suspects.shape[0], max(1, _ENTRIES // n)):
+        rows = suspects[lo:hi]
+        shared = unknown[rows] @ unknown.T
+        shared = shared.toarray() if sparse.issparse(shared) else shared
+        strangers = gaps[rows, np.newaxis] + gaps - shared == p
+        strangers[np.arange(rows.shape[0]), rows] = False
+        if strangers.any():
+            first = int(np.flatnonzero(strangers.any(axis=1))[0])
+            raise ValueError(
+                f'compatible="skrebate": no column of {p} is known in both of the rows {rows[first]} and '
+                f"{strangers[first].argmax()}, and scikit-rebate has no distance between them. Leave out rows or "
+                "columns with many missing values, or use compatible=None, which puts them as far apart as can be."
+            )
 
 
 def ramp(X, discrete):
@@ -81,3 +158,62 @@ class _TwoKinds(_Measured):
         second.measure(rows, positions, other)
         other *= self._factor
         out[: rows.shape[0]] += other
+
+
+class SkrebateClasses(Classes):
+    """A class per row, as scikit-rebate's ReliefF has it.
+
+    A row stands at the end of its own list of neighbours, and gets there where its class has no more than k rows: a
+    hit without a difference. The mean difference to the neighbours of class q is multiplied by q's share of all
+    neighbours of other classes, squared, times the number of other classes. Where values are missing, these shares
+    are counted anew in every column, among the neighbours that are known there.
+    """
+
+    _has_gaps = None
+
+    def _coefficients(self, block, counts):
+        own = self.codes[block]
+        misses = counts.copy()
+        misses[np.arange(block.shape[0]), own] = 0
+        coefficients = (self._sizes.shape[0] - 1) * np.square(misses / misses.sum(axis=1, keepdims=True))
+        coefficients[np.arange(block.shape[0]), own] = -1.0
+        return coefficients
+
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
+        """As :meth:`Classes.update`."""
+        own, counts = self.codes[block], counts.copy()
+        small = np.flatnonzero(self._sizes[own] <= groups.k)
+        near[small, groups.segment_ptr[own[small]] + counts[small, own[small]]] = block[small]
+        counts[small, own[small]] += 1
+        if self._has_gaps is None:
+            self._has_gaps = full is not None and any_missing(Z)
+        if not self._has_gaps or counts.shape[1] == 2:
+            super().update(Z, block, groups, near, counts, abs_mean, weights, team, full)
+            return
+        width = max(
+            1, _ENTRIES // max(Z.shape[0] if sparse.issparse(Z) else 1, int(counts.sum(axis=1).max()))
+        )
+        team.each(
+            lambda lo, hi: self._by_column(Z, block, groups, near, counts, full, lo, hi, weights),
+            pieces(Z.shape[1], width),
+        )
+
+    def _by_column(self, Z, block, groups, near, counts, full, lo, hi, weights):
+        """Add a block's updates to ``weights[lo:hi]``, with shares of classes of each column's own."""
+        Z = Z[:, lo:hi].toarray() if sparse.issparse(Z) else Z[:, lo:hi]
+        for row, listed, taken, own in zip(block, near, counts, self.codes[block], strict=True):
+            classes = np.flatnonzero(taken)
+            segments = [slice(groups.segment_ptr[q], groups.segment_ptr[q] + taken[q]) for q in classes]
+            chosen = np.concatenate([listed[segment] for segment in segments])
+            sizes = np.abs(Z[row] - Z[chosen])
+            known = ~np.isnan(sizes)
+            sizes = np.where(known, np.where(sizes <= full[lo:hi], sizes, 1.0), 0.0)
+            starts = np.concatenate([[0], np.cumsum(taken[classes])[:-1]])
+            sums = np.add.reduceat(sizes, starts, axis=0)
+            found = np.add.reduceat(known.astype(np.int64), starts, axis=0)
+            hits = classes == own
+            misses = np.maximum(found[~hits].sum(axis=0), 1)
+            weights[lo:hi] += (
+                (taken.shape[0] - 1) * (sums[~hits] * found[~hits]).sum(axis=0) / np.square(misses)
+            )
+            weights[lo:hi] -= (sums[hits] / np.maximum(found[hits], 1)).sum(axis=0)

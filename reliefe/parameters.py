@@ -47,8 +47,26 @@ def check_parameters(estimator):
     _check_target(parameters["target"], parameters["sigma"])
     if "missing" in parameters:
         check_column_parameters(parameters)
+    if "compatible" in parameters:
+        _check_compatible(parameters["compatible"])
+        if parameters["compatible"]:
+            _check_skrebate_has_it(parameters)
     if "metric" in parameters:
         _check_embedding(parameters)
+
+
+def _check_skrebate_has_it(parameters):
+    """Refuse what has no counterpart in scikit-rebate's ReliefF."""
+    for name, only in (("target", "classification"), ("abs_mean", False), ("n_iterations", None)):
+        if parameters[name] != only:
+            raise ValueError(
+                f'compatible="skrebate" goes with {name}={only!r} only, got {parameters[name]!r}, which '
+                "scikit-rebate's ReliefF does not know or takes for something else; use compatible=None."
+            )
+    if parameters["n_neighbors"] == "adaptive":
+        raise ValueError(
+            'compatible="skrebate" needs n_neighbors as a number (scikit-rebate\'s default is 100), got "adaptive".'
+        )
 
 
 def check_threshold_parameters(estimator):
@@ -59,9 +77,7 @@ def check_threshold_parameters(estimator):
     _check_n_jobs(parameters["n_jobs"])
     _check_random_state(parameters["random_state"])
     check_column_parameters(parameters)
-    compatible = parameters["compatible"]
-    if compatible is not None and (not isinstance(compatible, str) or compatible != "skrebate"):
-        raise ValueError(f'compatible must be None or "skrebate", got {compatible!r}.')
+    _check_compatible(parameters["compatible"])
     _check_embedding({**parameters, "embedding": "umap"} if parameters["embedding"] is None else parameters)
 
 
@@ -82,6 +98,11 @@ def check_wrapper_parameters(estimator):
         _check_amount("n_final", parameters["n_final"], "None, ")
     _check_selection(parameters["n_features_to_select"])
     _check_random_state(parameters["random_state"])
+
+
+def _check_compatible(compatible):
+    if compatible is not None and (not isinstance(compatible, str) or compatible != "skrebate"):
+        raise ValueError(f'compatible must be None or "skrebate", got {compatible!r}.')
 
 
 def _check_switch(name, value):

@@ -90,7 +90,8 @@ feature_names_in_, target_n_components_, timings_, remembered_seconds_
         target="classification",
         sigma=20.0,
     ):
-        # ReliefF's parameters but for those on missing values and discrete columns: UMAP takes neither.
+        # ReliefF's parameters but for those on missing values and discrete columns: UMAP takes neither; and for
+        # `compatible`: scikit-rebate knows no embedding.
         self.n_neighbors = n_neighbors
         self.abs_mean = abs_mean
         self.n_iterations = n_iterations

@@ -79,6 +79,10 @@ class ReliefF(Ranker):
         ``discrete_threshold`` distinct values, as skrebate does.
     discrete_threshold : int, default=10
         See ``discrete_features``.
+    compatible : None or "skrebate", default=None
+        "skrebate" follows scikit-rebate 0.8 where that departs from the articles: a row can be its own neighbour,
+        classes beyond two are weighed otherwise, and so are columns where some are discrete and some are not;
+        docs/differences.md has the formulas. One class per row, every row used, a fixed ``n_neighbors``.
 
     Attributes
     ----------
@@ -141,6 +145,7 @@ class ReliefF(Ranker):
         missing="raise",
         discrete_features=None,
         discrete_threshold=10,
+        compatible=None,
     ):
         self.n_neighbors = n_neighbors
         self.abs_mean = abs_mean
@@ -156,6 +161,7 @@ class ReliefF(Ranker):
         self.missing = missing
         self.discrete_features = discrete_features
         self.discrete_threshold = discrete_threshold
+        self.compatible = compatible
 
     def fit(self, X, y):
         """Compute the weights.
@@ -183,6 +189,7 @@ class ReliefF(Ranker):
         # Set below, but not by every fit.
         self._forget("n_neighbors_used_", "target_n_components_", "classes_", "discrete_features_")
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
+        from reliefe import compatible
         from reliefe.engine import Phases, relief_weights
         from reliefe.parameters import check_parameters, discrete_columns
         from reliefe.scaling import prepare
@@ -199,6 +206,12 @@ class ReliefF(Ranker):
                 y = check_response(y, n)
             else:
                 y, self.classes_ = check_y(y, n)
+            skrebate = self._parameter("compatible") is not None
+            if skrebate and sparse.issparse(y):
+                raise ValueError(
+                    f'{type(self).__name__}: compatible="skrebate" takes one class per row, but y has {y.shape[1]} '
+                    "columns of labels, which scikit-rebate does not know; use compatible=None."
+                )
             discrete = discrete_columns(
                 self._parameter("discrete_features"), self._parameter("discrete_threshold"), X
             )
@@ -207,13 +220,18 @@ class ReliefF(Ranker):
             random_state = check_random_state(self.random_state)
         with phases("normalise"):
             # A sparse X is a copy of the user's already and is worked on in place.
-            Z, full = prepare(X, discrete, in_place=sparse.issparse(X))
+            prepared = compatible.prepare if skrebate else prepare
+            with self._naming_columns():
+                Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
             del X
         rows = self._rows_to_use(n, random_state)
         target, codes = self._target(y, random_state, phases)
         # No more than the rows there are: the arrays behind this cannot hold any integer.
         groups = target.groups(None if self.n_neighbors == "adaptive" else min(self.n_neighbors, Z.shape[0]))
-        if full is None:
+        if skrebate and compatible.both_kinds(discrete):
+            with phases("distances"):
+                neighbours_of = compatible.distances(Z, discrete, groups)
+        elif full is None:
             neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
         else:
             from reliefe.distances import MixedColumns
@@ -239,6 +257,7 @@ class ReliefF(Ranker):
 
     def _target(self, y, random_state, phases):
         """Return what turns neighbours into updates, and a code for each distinct target value."""
+        from reliefe.compatible import SkrebateClasses
         from reliefe.embedding import label_set_codes
         from reliefe.remembering import remembered
         from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
@@ -255,7 +274,8 @@ class ReliefF(Ranker):
             if self.target == "regression":
                 # One code for all: representatives are then rows chosen at random.
                 return Responses(y, self.sigma), np.zeros(y.shape[0], dtype=np.int64)
-            return Classes(y, self.classes_.shape[0]), y
+            kind = Classes if self._parameter("compatible") is None else SkrebateClasses
+            return kind(y, self.classes_.shape[0]), y
         codes = label_set_codes(y)
         if self.target_distance not in EMBEDDED_DISTANCES:
             return LabelSets(y, self.target_distance), codes
@@ -287,7 +307,12 @@ class ReliefF(Ranker):
 
     def _parameter(self, name):
         """Value of a parameter, or what ReliefF has as its default where a subclass has no such parameter."""
-        defaults = {"missing": "raise", "discrete_features": None, "discrete_threshold": 10}
+        defaults = {
+            "missing": "raise",
+            "discrete_features": None,
+            "discrete_threshold": 10,
+            "compatible": None,
+        }
         return getattr(self, name, defaults[name])
 
     def __sklearn_tags__(self):

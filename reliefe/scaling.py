@@ -16,6 +16,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from reliefe.validation import ColumnError
+
 _ENTRIES = 2**17  # of a sparse matrix worked on at a time
 
 
@@ -55,8 +57,9 @@ def _shift_and_extent(low, high):
 def _refuse_wide(extent):
     too_wide = np.flatnonzero(~np.isfinite(extent))
     if too_wide.size:
-        raise ValueError(
-            f"X: the range of column {too_wide[0]} exceeds what float64 can hold; rescale the column first."
+        raise ColumnError(
+            "X: the range of {column} exceeds what float64 can hold; rescale the column first.",
+            int(too_wide[0]),
         )
 
 

@@ -71,11 +71,11 @@ class _ThresholdRanker(Ranker):
         """
         self._forget("n_components_", "discrete_features_")  # set below, but not by every fit
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
-        from reliefe.compatible import distances, ramp
+        from reliefe import compatible
         from reliefe.distances import Groups
         from reliefe.engine import Phases
         from reliefe.parameters import check_threshold_parameters, discrete_columns
-        from reliefe.scaling import any_missing, normalise, normalise_mixed, prepare
+        from reliefe.scaling import any_missing, normalise, prepare
         from reliefe.thresholds import Rule, threshold_weights
         from reliefe.validation import check_classes, check_X
 
@@ -96,27 +96,25 @@ class _ThresholdRanker(Ranker):
                     f"{type(self).__name__}: X has missing values, which an embedding cannot take; use "
                     "embedding=None."
                 )
-        groups = Groups.of(codes, self.classes_.shape[0], 1)
-        with phases("normalise"):
-            # A sparse X is a copy of the user's already and is worked on in place.
-            both_kinds = discrete is not None and discrete.any() and not discrete.all()
-            if self.compatible and both_kinds:
-                Z, full = normalise_mixed(X, discrete)[0], ramp(X, discrete)
-            else:
-                Z, full = prepare(X, discrete, in_place=sparse.issparse(X))
-            if full is not None and self.compatible and self.classes_.shape[0] > 2 and any_missing(Z):
+            if self.compatible and self.classes_.shape[0] > 2 and any_missing(X):
                 raise ValueError(
                     f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
                     "than two classes, where skrebate weighs classes anew in every column."
                 )
+        groups = Groups.of(codes, self.classes_.shape[0], 1)
+        with phases("normalise"):
+            # A sparse X is a copy of the user's already and is worked on in place.
+            prepared = compatible.prepare if self.compatible else prepare
+            with self._naming_columns():
+                Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
             # Codes of categories are for differences; the rows that are embedded are range-normalised.
             plain = normalise(X) if self.embedding is not None and full is not None else Z
             del X
         if self.embedding is not None:
             source = self._embedded_rows(plain, codes, groups, random_state, phases)
-        elif self.compatible and both_kinds:
+        elif self.compatible and compatible.both_kinds(discrete):
             with phases("distances"):
-                source = distances(Z, discrete, groups)
+                source = compatible.distances(Z, discrete, groups)
         else:
             source = self._rows(Z, full, groups, phases)
         rule = Rule(self._per_row, self._far, self._similarity)

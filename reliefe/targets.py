@@ -139,9 +139,13 @@ class Classes(_Target):
         """Numbers of neighbours as shown to the user, (s, c)."""
         return counts
 
+    def _coefficients(self, block, counts):
+        """Return what the mean difference to the neighbours of each class is multiplied by, (b, c)."""
+        return class_coefficients(self.codes, self._sizes, block)
+
     def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
         """Add one block's updates to ``weights``. With ``full`` (p,), columns may hold codes and values be NaN."""
-        coefficients = class_coefficients(self.codes, self._sizes, block)
+        coefficients = self._coefficients(block, counts)
         if full is not None:
             similar = np.zeros(counts.shape[1], dtype=bool)
             shares = similar, np.ones(near.shape), np.zeros(near.shape)
@@ -211,6 +215,8 @@ class Responses(_Target):
 
     #: Share of all influence below which a sum is rounding of what was taken away from the whole.
     _NEGLIGIBLE = 1e-12
+    #: Well above what makes the influence of the first neighbour, exp(−1 / σ²), underflow.
+    _SMALL_SIGMA = 0.1
 
     nearest_first = True
 
@@ -232,7 +238,14 @@ class Responses(_Target):
 
     def _influence(self, counts, k):
         ranks = np.arange(1, k + 1)
-        falling = np.ones(k) if self._sigma is None else np.exp(-np.square(ranks / self._sigma))
+        if self._sigma is None:
+            falling = np.ones(k)
+        elif self._sigma > self._SMALL_SIGMA:
+            falling = np.exp(-np.square(ranks / self._sigma))
+        else:  # relative to the first neighbour's, which may be too small for a float; the ratios are the same
+            with np.errstate(over="ignore"):
+                falling = np.exp(-((ranks[1:] - 1) / self._sigma) * ((ranks[1:] + 1) / self._sigma))
+            falling = np.concatenate([[1.0], falling])
         influence = np.where(ranks <= counts, falling, 0.0)
         return influence / influence.sum(axis=1, keepdims=True)
 

@@ -8,6 +8,48 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d, validate_data
 
 
+class ColumnError(ValueError):
+    """An error about the values of one column of X.
+
+    It can be raised again for a larger X that this one was a part of.
+
+    Parameters
+    ----------
+    message : str
+        With ``{column}`` where the column is to be named.
+    column : int
+        Its number.
+    name : str, optional
+        Its name.
+    """
+
+    def __init__(self, message, column, name=None):
+        label = f"column {column}" if name is None else f"column {column} ({str(name)!r})"
+        super().__init__(message.replace("{column}", label, 1))
+        self.message, self.column, self.name = message, column, name
+
+    def __reduce__(self):
+        """Say how to make a copy, for other processes."""
+        return type(self), (self.message, self.column, self.name)
+
+    def among(self, columns, names):
+        """Return the error for a matrix of which this one has the given columns; None stands for all of them.
+
+        Parameters
+        ----------
+        columns : int ndarray, or None
+            Column numbers.
+        names : sequence of str, or None
+            Names of the columns of the larger matrix.
+
+        Returns
+        -------
+        ColumnError
+        """
+        column = self.column if columns is None else int(columns[self.column])
+        return type(self)(self.message, column, None if names is None else str(names[column]))
+
+
 def check_X(estimator, X, y, missing="raise"):
     """Check the training rows and bring them to one of two forms.
 
@@ -262,11 +304,12 @@ def _refuse_non_finite(X, names, allow_nan=False):
         row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
         value = values[row, column]
     kind = "NaN" if np.isnan(value) else "infinity"
-    label = f"column {column}" if names is None else f"column {column} ({str(names[column])!r})"
-    raise ValueError(
-        f"Input X contains {kind}: row {row}, {label}. Remove or impute such values first; "
+    raise ColumnError(
+        f"Input X contains {kind}: row {row}, {{column}}. Remove or impute such values first; "
         "Relief distances are not defined for them."
-        + (' With missing="ignore", ReliefF and the SURF family leave them out.' if kind == "NaN" else "")
+        + (' With missing="ignore", ReliefF and the SURF family leave them out.' if kind == "NaN" else ""),
+        column,
+        None if names is None else names[column],
     )
 
 

@@ -9,6 +9,11 @@ from sklearn.utils import check_random_state, get_tags
 from reliefe.base import Ranker
 
 
+def _may_take_missing(ranker):
+    """Say whether a ranker takes NaN; one that is not this library's decides when it sees one."""
+    return not isinstance(ranker, Ranker) or get_tags(ranker).input_tags.allow_nan
+
+
 class SubsetRanker(Ranker):
     """What TuRF and VLS share; a subclass decides which columns are weighed when."""
 
@@ -37,7 +42,7 @@ class SubsetRanker(Ranker):
         for left_over in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, left_over)
         check_wrapper_parameters(self)
-        X = check_X(self, X, y, "ignore")  # the wrapped ranker refuses NaN or does not
+        X = check_X(self, X, y, "ignore" if _may_take_missing(self._ranker()) else "raise")
         self._check_selection_against(X.shape[1])
         random_state = check_random_state(self.random_state)
         self._set_weights(self._weigh(X, y, random_state))
@@ -67,7 +72,8 @@ class SubsetRanker(Ranker):
                 changed["discrete_features"] = discrete_columns(discrete, None, X)[columns]
         if changed:
             ranker.set_params(**changed)
-        ranker.fit(X[:, columns], y)
+        with self._naming_columns(columns):
+            ranker.fit(X[:, columns], y)
         if hasattr(ranker, "classes_"):
             self.classes_ = ranker.classes_
         found = np.asarray(getattr(ranker, "feature_importances_", np.empty(0)), dtype=np.float64)

@@ -121,6 +121,32 @@ def weights(name, X, y, discrete=None, exact=False, embedded=None, metric="manha
     return np.array([float(w) / n for w in total])
 
 
+def relieff_as_skrebate(X, y, k, discrete=None, exact=False):
+    """ReliefF with the neighbours and the class factors of skrebate; its distances for one kind of column only.
+
+    A row is the last of its own neighbours: a hit without a difference where its class has no more than k rows.
+    """
+    rows = naive_mixed.table(X, exact)
+    n, p = len(rows), len(rows[0])
+    discrete = [False] * p if discrete is None else list(discrete)
+    z, y = naive_mixed.prepared(rows, discrete), list(np.asarray(y).tolist())
+    sizes = {c: y.count(c) for c in sorted(set(y))}
+    total = [0] * p
+    for i in range(n):
+        near = {}
+        for c in sizes:
+            near[c] = naive_mixed.nearest(i, [row for row in range(n) if y[row] == c], z, discrete, k)
+        near[y[i]] = [*near[y[i]], i][:k]
+        for j in range(p):
+            gaps = {
+                c: [gap for _, gap in naive_mixed.counted(z, i, near[c], j, discrete, False)] for c in sizes
+            }
+            gaps = {c: found for c, found in gaps.items() if found}
+            for c, factor in class_factors(gaps, y[i], sizes, n, True).items():
+                total[j] += factor * sum(gaps[c]) * Fraction(1, len(gaps[c]))
+    return np.array([float(w) / n for w in total])
+
+
 def turf(weigh, p, removed, n_final):
     """TuRF: weigh, drop the ``removed`` worst columns, weigh the others, until ``n_final`` or fewer are left.
 

@@ -85,7 +85,7 @@ def test_all_rankers_are_there():
     peers = ["random_forest", "mutual_information", "skrebate_relieff", "skrebate_surf"]
     peers += ["skrebate_multisurf", "skrebate_multisurf_star"]
     kin = ["surf", "surf_star", "multisurf", "multisurf_star", "turf", "vls"]
-    kin += ["surf_as_skrebate", "multisurf_as_skrebate", "multisurf_star_as_skrebate"]
+    kin += ["surf_as_skrebate", "multisurf_as_skrebate", "multisurf_star_as_skrebate", "relieff_as_skrebate"]
     assert sorted(RANKERS) == sorted([*ours, *peers, *kin])
 
 

@@ -1,5 +1,6 @@
 """Data with both kinds of column, and with missing values, beside scikit-rebate itself."""
 
+import naive_thresholds
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -44,7 +45,7 @@ def test_both_kinds_of_column(name, theirs, ours, storage):
     assert np.abs(plain - expected).max() > 1e-3
 
 
-@pytest.mark.parametrize("ranker", ["surf", "multisurf", "multisurf_star"])
+@pytest.mark.parametrize("ranker", ["surf", "multisurf", "multisurf_star", "relieff"])
 @pytest.mark.parametrize("name", ["digits", "wine", "two classes"])
 def test_rankers_that_stand_in_for_theirs(name, ranker):
     """As the benchmark runs them, defaults and all."""
@@ -75,6 +76,110 @@ def test_relieff_of_two_classes(share):
     np.testing.assert_allclose(
         found.feature_importances_, expected.feature_importances_, rtol=1e-9, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.15])
+@pytest.mark.parametrize("both_kinds", [False, True])
+@pytest.mark.parametrize("k", [5, 12, 100])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_relieff(n_classes, k, both_kinds, share):
+    """Classes larger than k and smaller, one of a single row, both kinds of column, gaps, both storages."""
+    rng = np.random.default_rng(n_classes)
+    X, y = rng.normal(size=(33, 7)), rng.permutation(np.arange(33) % (n_classes - 1))
+    y[0], y[1:6] = n_classes - 1, 0
+    if both_kinds:
+        X[:, ::3] = rng.integers(0, 3, (33, 3))
+    continuous = X[:, 1].copy()
+    X[rng.random(X.shape) < share] = np.nan
+    X[:, 1] = continuous  # known everywhere, so that no distances are equal
+    expected = skrebate.ReliefF(n_neighbors=k).fit(X.copy(), y).feature_importances_
+    parameters = {"discrete_features": "auto", "missing": "ignore"}
+    for storage in (np.asarray, sp.csr_matrix):
+        found = reliefe.ReliefF(k, compatible="skrebate", **parameters).fit(storage(X), y)
+        np.testing.assert_allclose(found.feature_importances_, expected, rtol=1e-9, atol=1e-12)
+    if k > 5 and n_classes > 2:
+        plain = reliefe.ReliefF(k, **parameters).fit(X, y).feature_importances_
+        assert np.abs(plain - expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+@pytest.mark.parametrize("kind", ["continuous", "discrete"])
+@pytest.mark.parametrize("k", [1, 4, 9, 30])
+def test_relieff_and_its_twin(k, kind, share):
+    """Where distances tie, theirs follow the order of a sort; ours go to the lower row, with exact sums."""
+    rng = np.random.default_rng(k)
+    X, y = rng.integers(0, 4, (24, 5)).astype(float), rng.permutation(np.repeat([0, 1, 2], [14, 7, 3]))
+    X[rng.random(X.shape) < share] = np.nan
+    X[:, 0] = rng.integers(0, 4, 24)  # so that all rows have a column in common
+    discrete = [kind == "discrete"] * 5
+    expected = naive_thresholds.relieff_as_skrebate(X, y, k, discrete, exact=True)
+    for storage in (np.asarray, sp.csr_matrix):
+        for n_jobs in (1, 3):
+            ranker = reliefe.ReliefF(
+                k, compatible="skrebate", missing="ignore", discrete_features=discrete, n_jobs=n_jobs
+            )
+            np.testing.assert_allclose(
+                ranker.fit(storage(X), y).feature_importances_, expected, rtol=0, atol=1e-12
+            )
+
+
+def test_relieff_column_by_column(monkeypatch):
+    """Classes are weighed a few columns at a time where values are missing; how many makes no difference."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(20, 11)), np.arange(20) % 3
+    X[rng.random(X.shape) < 0.1] = np.nan
+    ranker = reliefe.ReliefF(4, compatible="skrebate", missing="ignore")
+    whole = ranker.fit(X, y).feature_importances_
+    monkeypatch.setattr("reliefe.compatible._ENTRIES", 30)
+    for storage in (np.asarray, sp.csr_matrix):
+        np.testing.assert_array_equal(ranker.fit(storage(X), y).feature_importances_, whole)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "y", "message"),
+    [
+        ({"target": "regression"}, np.arange(6.0), "target='classification' only, got 'regression'"),
+        ({"abs_mean": True}, np.arange(6) % 2, "abs_mean=False only, got True"),
+        ({"n_iterations": 3}, np.arange(6) % 2, "n_iterations=None only, got 3"),
+        ({"n_neighbors": "adaptive"}, np.arange(6) % 2, "n_neighbors as a number"),
+        ({}, np.eye(6, 2, dtype=int), "one class per row, but y has 2 columns"),
+        ({"compatible": "weka"}, np.arange(6) % 2, "None or \"skrebate\", got 'weka'"),
+    ],
+)
+def test_what_skrebate_has_not(parameters, y, message):
+    with pytest.raises(ValueError, match=message):
+        reliefe.ReliefF(**{"compatible": "skrebate", **parameters}).fit(np.arange(12.0).reshape(6, 2), y)
+
+
+RANKERS = [ranker for _, ranker in KINDS] + [reliefe.ReliefF]
+
+
+@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_rows_that_know_no_column_in_common(storage, ranker, monkeypatch):
+    """Theirs would have NaN for a distance; ours names the first two rows, however few are looked at at a time."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(14, 6)), np.arange(14) % 2
+    X[12, :3] = X[9, 3:] = X[4, :4] = X[5, [0, 1, 4]] = np.nan
+    ranker = ranker(compatible="skrebate", missing="ignore")
+    for entries in (2**20, 1):
+        monkeypatch.setattr("reliefe.compatible._ENTRIES", entries)
+        with pytest.raises(ValueError, match="no column of 6 is known in both of the rows 4 and 9,"):
+            ranker.fit(storage(X), y)
+    assert np.isfinite(ranker.set_params(compatible=None).fit(storage(X), y).feature_importances_).all()
+    ranker.set_params(compatible="skrebate")
+    X[9, 4:] = 0.0  # known; an implicit zero in a sparse matrix
+    X[12, 2] = 1.0
+    found = ranker.fit(storage(X), y).feature_importances_
+    np.testing.assert_allclose(found, ranker.fit(X, y).feature_importances_, rtol=0, atol=1e-12)
+    X[13] = np.nan
+    with pytest.raises(ValueError, match="in both of the rows 0 and 13,"):
+        ranker.fit(storage(X), y)
+
+
+def test_reliefe_has_no_such_parameter():
+    """There is no embedding in skrebate that its weights could be compared with."""
+    assert "compatible" not in reliefe.ReliefE().get_params()
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])

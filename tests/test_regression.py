@@ -95,6 +95,29 @@ def test_influence_of_neighbours():
         np.testing.assert_allclose(found[1], [*twin.influences(2, sigma), 0, 0, 0], rtol=1e-14)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("missing", [False, True])
+def test_small_sigma(missing, storage):
+    """The smaller it is, the more the nearest neighbour counts, down to it alone; nothing underflows."""
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(40, 5)), rng.normal(size=40)
+    if missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    X = storage(X)
+    alone = fitted(X, y, 1, missing="ignore").feature_importances_
+    for sigma in (0.15, 0.1, 0.03, 1e-3, 1e-160, 5e-324):
+        found = fitted(X, y, 6, sigma=sigma, missing="ignore").feature_importances_
+        assert_weights_equal(found, alone)
+    assert np.abs(fitted(X, y, 6, sigma=0.6, missing="ignore").feature_importances_ - alone).max() > 1e-6
+    above, below = (
+        Responses(np.array([0.0, 1.0]), sigma)._influence(np.array([[3]]), 3)[0]
+        for sigma in (0.1000001, 0.0999999)
+    )
+    np.testing.assert_allclose(below, above, rtol=1e-2)  # exp(−300) and smaller
+    assert above[1] > 0
+
+
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("abs_mean", [False, True])
 def test_updates(abs_mean, storage):

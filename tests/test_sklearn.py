@@ -207,8 +207,9 @@ def test_defaults_are_the_papers():
         "missing": "raise",
         "discrete_features": None,
         "discrete_threshold": 10,
+        "compatible": None,
     }
-    of_columns = {"missing", "discrete_features", "discrete_threshold"}  # not for an embedding
+    of_columns = {"missing", "discrete_features", "discrete_threshold", "compatible"}  # not for an embedding
     expected = {
         "metric": "cosine",
         "embedding": "umap",

@@ -69,6 +69,22 @@ def test_gene_expression(name, ranker, local_data):
         np.testing.assert_allclose(ours(ranker, X, y), expected, **SAME)
 
 
+@pytest.mark.parametrize(
+    ("name", "categorical"), [("breast_cancer", True), ("colon", False), ("srbct", True), ("digits", False)]
+)
+def test_relieff(name, categorical, local_data):
+    """With more and with fewer than k = 100 rows in a class, and no equal distances at the hundredth neighbour."""
+    X, y = some_rows(name, 120 if name == "digits" else None, local_data)
+    settings = {} if categorical else {"categorical_features": []}
+    expected = skrebate.ReliefF(**settings).fit(X.copy(), y).feature_importances_
+    parameters = CATEGORIES if categorical else {}
+    found = reliefe.ReliefF(100, compatible="skrebate", **parameters).fit(X, y).feature_importances_
+    np.testing.assert_allclose(found, expected, **SAME)
+    if name != "breast_cancer":
+        plain = reliefe.ReliefF(100, **parameters).fit(X, y).feature_importances_
+        assert np.abs(plain - expected).max() > 1e-3
+
+
 @pytest.mark.parametrize("ranker", RANKERS)
 def test_missing_values(ranker, local_data):
     """Their own file with a tenth of all values missing; SURF's threshold is half of the mean there."""

@@ -133,6 +133,9 @@ def test_skrebates_classes_with_missing_values_are_refused_where_they_differ():
     with pytest.raises(ValueError, match="more than two classes"):
         MultiSURF(missing="ignore", compatible="skrebate").fit(X, y)
     two = (y > 0).astype(int)
+    with pytest.raises(ValueError, match="in both of the rows 0 and 3"):  # row 3 is missing as a whole
+        SURF(missing="ignore", compatible="skrebate").fit(X, two)
+    X[:, 0] = SAMPLES["random_dense"][0][:, 0]
     found = SURF(missing="ignore", compatible="skrebate").fit(X, two).feature_importances_
     assert_weights_equal(found, twin.weights("SURF", X, two, skrebate=True))
 

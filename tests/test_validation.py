@@ -184,6 +184,10 @@ def test_a_range_too_large_for_float64_is_no_infinity(ranker, storage):
     huge[:2, 1] = [-1.5e308, 1.5e308]
     with pytest.raises(ValueError, match=r"column (number )?1\b"):
         make(ranker).fit(storage(huge), Y)
+    if storage is np.asarray:
+        names = [f"n{j}" for j in range(huge.shape[1])]
+        with pytest.raises(ValueError, match=r"column 1 \('n1'\)"):
+            make(ranker).fit(pd.DataFrame(huge, columns=names), Y)
 
 
 # ------------------------------------------------------------------------------------------------- the target

@@ -1,7 +1,10 @@
 """TuRF and VLS against their twins, and as wrappers over any ranker."""
 
+import pickle
+
 import naive_thresholds as twin
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import skrebate
@@ -10,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
 from reliefe import VLS, MultiSURF, ReliefE, ReliefF, TuRF
+from reliefe.validation import ColumnError
 from reliefe.vls import draw_subsets, subsets_for_pairs
 
 STORAGE = pytest.mark.parametrize("storage", [np.ascontiguousarray, sp.csr_matrix])
@@ -223,6 +227,49 @@ def test_missing_values_are_the_wrapped_rankers_business(wrapper, rng):
         ranker.__sklearn_tags__().input_tags.allow_nan
         and not wrapper().__sklearn_tags__().input_tags.allow_nan
     )
+
+
+WRAPPED = [
+    TuRF(MultiSURF(missing="ignore"), removed=2),
+    VLS(ReliefF(), subset_size=2, random_state=0),
+    VLS(TuRF(MultiSURF(), removed=1), subset_size=3, random_state=0),
+    TuRF(VLS(ReliefF(), subset_size=2, random_state=0), removed=2),
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ranker", WRAPPED)
+@pytest.mark.parametrize("as_frame", [False, True])
+@STORAGE
+def test_columns_in_errors_are_the_users(ranker, as_frame, storage, rng):
+    """Not those of the subset that was handed on, and by name where there are names."""
+    names = ["a", "b", "{column}", "d", "e", "f"]
+    label = r"column 4 \('e'\)" if as_frame else r"column 4\b(?! \()"
+
+    def fit(X):
+        made = pd.DataFrame.sparse.from_spmatrix if storage is sp.csr_matrix else pd.DataFrame
+        return ranker.fit(made(storage(X), columns=names) if as_frame else storage(X), np.arange(30) % 2)
+
+    X = rng.normal(size=(30, 6))
+    for value, kind in ((np.nan, "NaN"), (np.inf, "infinity")):
+        X[7, 4] = value
+        if np.isnan(value) and ranker is WRAPPED[0]:
+            assert np.isfinite(fit(X).feature_importances_).all()
+            continue
+        with pytest.raises(ValueError, match=f"contains {kind}: row 7, {label}"):
+            fit(X)
+    X[:2, 4] = [-1.5e308, 1.5e308]
+    X[7, 4] = 0
+    with pytest.raises(ValueError, match=f"the range of {label} exceeds"):
+        fit(X)
+
+
+def test_an_error_about_a_column_reaches_other_processes():
+    error = ColumnError("{column} is odd, says {column}", 3, "{x}")
+    copy = pickle.loads(pickle.dumps(error.among(np.array([5, 6, 7, 8]), None)))
+    assert str(error) == "column 3 ('{x}') is odd, says {column}"
+    assert str(copy) == "column 8 is odd, says {column}" and isinstance(copy, ValueError)
+    assert str(copy.among(None, "abcdefghi")) == "column 8 ('i') is odd, says {column}"
 
 
 @pytest.mark.parametrize("wrapper", [TuRF, VLS])
