@@ -4,6 +4,8 @@ python publish.py                     tables, figures and pages, and the numbers
 python publish.py texts               only these numbers
 python publish.py collect [FOLDER]    copy finished cells from a results folder (default: results)
     --local-data FOLDER               where the data sets lie, for collect
+    --times FOLDER                    a results folder of runs that had the machine for themselves: only its times
+                                      are published
 """
 
 import argparse
@@ -22,12 +24,15 @@ def main(argv: list[str]) -> int:
     parser.add_argument("action", nargs="?", choices=["all", "texts", "collect"], default="all")
     parser.add_argument("folder", nargs="?", default="results", type=Path)
     parser.add_argument("--local-data", default=os.environ.get("RELIEFE_LOCAL_DATA"))
+    parser.add_argument("--times", type=Path)
     given = parser.parse_args(argv)
     try:
         from experiments import publishing
 
         if given.action == "collect":
-            for name, (done, wanted) in publishing.collect(given.folder.absolute(), given.local_data).items():
+            times = None if given.times is None else given.times.absolute()
+            counts = publishing.collect(given.folder.absolute(), given.local_data, times=times)
+            for name, (done, wanted) in counts.items():
                 print(f"{name}: {done} of {wanted} cells")
             return 0
         if given.action == "all":

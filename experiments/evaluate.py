@@ -37,7 +37,7 @@ from experiments.studies import Subject
 from experiments.targets import locate, parameter_names
 
 #: What is null in the rows when timings do not count.
-_TIMINGS = ("fit_seconds", "warm_up_seconds", "learner_seconds", "phase_seconds")
+TIMINGS = ("fit_seconds", "warm_up_seconds", "learner_seconds", "phase_seconds")
 
 #: (ranker, data, process) of fits that were done already.
 _warm: set[tuple[str, str, int]] = set()
@@ -354,7 +354,7 @@ def _each_fold(
                 elif row["status"] == "out_of_memory":
                     row["memory_limit_mib"] = terms.fitter.limits.memory_mib
             if not terms.timed:
-                row.update(dict.fromkeys(_TIMINGS))
+                row.update(dict.fromkeys(TIMINGS))
             rows.append(row)
     return CellResult(to_table(rows), noise.counts)
 

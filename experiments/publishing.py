@@ -25,6 +25,7 @@ import yaml
 from experiments.cells import rows_of
 from experiments.config import compose_runs
 from experiments.errors import BadInputError
+from experiments.evaluate import TIMINGS
 from experiments.files import write_whole
 from experiments.packs import write_packs
 from experiments.places import PROJECT_ROOT
@@ -79,7 +80,12 @@ def studies(folder: Path = FOLDER) -> list[str]:
 
 
 def collect(
-    source: Path, local_data: str | None = None, folder: Path = FOLDER, names: Sequence[str] | None = None
+    source: Path,
+    local_data: str | None = None,
+    folder: Path = FOLDER,
+    names: Sequence[str] | None = None,
+    *,
+    times: Path | None = None,
 ) -> dict[str, tuple[int, int]]:
     """Copy finished cells of the published studies into the folder; those that were there before are replaced.
 
@@ -93,6 +99,9 @@ def collect(
         Where to.
     names : sequence of str, optional
         Studies of conf/study; by default those of ``studies.yaml``.
+    times : Path, optional
+        A results folder with cells that were run while the machine did nothing else. Cells that are there are taken
+        from there, and all others lose their times: what other programs do is in a wall clock too.
 
     Returns
     -------
@@ -104,12 +113,13 @@ def collect(
     BadInputError
         If a study is unknown or none of its data sets is here.
     """
-    store, index, counts = Store(source), {}, {}
+    stores = [Store(each) for each in ([source] if times is None else [times, source])]
+    index, counts = {}, {}
     wanted: dict[str, None] = {}
     for name in studies(folder) if names is None else names:
         study = Study(_configs(name, folder, local_data), skip_absent=True)
-        states = store.states(study.cells)
-        done = [cell for cell in study.named.values() if states.get(cell.key) == "ok"]
+        states = [store.states(study.cells) for store in stores]
+        done = [cell for cell in study.named.values() if any(each.get(cell.key) == "ok" for each in states)]
         counts[name] = (len(done), len(study.named))
         index[name] = [[cell.key, cell.dataset, cell.ranker, cell.protocol] for cell in done]
         for cell in done:
@@ -118,8 +128,8 @@ def collect(
     with tempfile.TemporaryDirectory(dir=folder) as new:
         packs = Path(new) / "rows" / "packs"
         packs.mkdir(parents=True)
-        tables = (table for key in wanted if (table := store.read_table(key)) is not None and all_ok(table))
-        for _ in write_packs(packs, (_lightened(table) for table in tables)):
+        tables = (_found(stores, key, timed=times is None) for key in wanted)
+        for _ in write_packs(packs, (_lightened(table) for table in tables if table is not None)):
             pass
         # A line for each cell: what changes between two publications can be read.
         lists = {name: ",\n".join(map(json.dumps, cells)) for name, cells in index.items()}
@@ -191,6 +201,22 @@ def _configs(name: str, folder: Path, local_data: str | None = None) -> list[Res
     if local_data is not None:
         argv.append(f"paths.local_data={local_data}")
     return compose_runs(argv).configs
+
+
+def _found(stores: Sequence[Store], key: str, *, timed: bool) -> pa.Table | None:
+    """Read a finished cell from the first store that has it; only the first one's times count, or all do."""
+    for place, store in enumerate(stores):
+        table = store.read_table(key)
+        if table is not None and all_ok(table):
+            return table if timed or place == 0 else _without(table, *TIMINGS)
+    return None
+
+
+def _without(table: pa.Table, *names: str) -> pa.Table:
+    for name in names:
+        place, field = table.schema.get_field_index(name), table.schema.field(name)
+        table = table.set_column(place, field, pa.nulls(table.num_rows, field.type))
+    return table
 
 
 def _lightened(table: pa.Table) -> pa.Table:

@@ -74,6 +74,26 @@ def test_what_is_published_is_not_run_again(run, tmp_path):
     assert Store(tmp_path / "nowhere").states(keys) == {}
 
 
+def test_times_are_published_from_one_folder_alone_when_it_is_named(run, tmp_path):
+    frame, _ = run
+    quiet = configs("tiny", tmp_path / "quiet")
+    for config in quiet:
+        config["protocol"]["n_repeats"] = 1
+    timed = run_study(quiet, n_workers=1, progress=Listening()).frame
+    counts = publishing.collect(
+        tmp_path / "results", None, tmp_path / "copy", ["tiny"], times=tmp_path / "quiet"
+    )
+    assert counts == {"tiny": (8, 8)}
+    found, _ = publishing.rows("tiny", tmp_path / "copy")
+    first = found[found["repeat"] == 0]
+    keys = ["cell_key", "fold"]
+    both = first.merge(timed, on=keys, suffixes=("", "_quiet"))
+    assert len(both) == len(timed) == 12 and (both["fit_seconds"] == both["fit_seconds_quiet"]).all()
+    later = found[found["repeat"] == 1]
+    assert later[["fit_seconds", "warm_up_seconds", "learner_seconds"]].isna().all(axis=None)
+    assert later["aurf1_micro"].tolist() == frame[frame["repeat"] == 1]["aurf1_micro"].tolist()
+
+
 def test_cells_that_are_not_done_are_not_published(run, tmp_path):
     _, folder = run
     store = Store(tmp_path / "results")
