@@ -142,6 +142,14 @@ def test_summary_of_known_rows():
     assert (line["n_rows"], line["n_features"], line["peak_memory_mib_max"]) == (10, 4, 100)
 
 
+def test_folds_without_times_are_not_in_the_mean_time():
+    rows = frame(row(fold=0, fit_seconds=2.0), row(fold=1, fit_seconds=None), row(fold=2, fit_seconds=4.0))
+    line = only(summary(rows))
+    assert line["fit_seconds_mean"] == 3.0 and line["fit_seconds_sd"] == pytest.approx(np.sqrt(2.0))
+    none = only(summary(frame(row(fit_seconds=None))))
+    assert none["complete"] and np.isnan(none["fit_seconds_mean"])
+
+
 def test_of_equal_best_scores_the_smallest_number_of_features_counts():
     assert only(summary(frame(row(curve=(0.4, 0.9, 0.9)))))["best_f1_micro_at"] == 2
 

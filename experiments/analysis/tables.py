@@ -147,7 +147,7 @@ def _numbers(rows: pd.DataFrame) -> dict[str, Any]:
         whole = rows[f"f1_{average}_all"].to_numpy(dtype=float)
         values = (*_mean_sd(best), float(np.median(at)), *_mean_sd(area), *_mean_sd(whole))
         numbers |= zip((name.format(average) for name in _OF_AVERAGE), values, strict=True)
-    seconds = rows["fit_seconds"].to_numpy(dtype=float)
+    seconds = rows["fit_seconds"].dropna().to_numpy(dtype=float)  # null in folds whose times do not count
     mean, sd = _mean_sd(seconds)
     return numbers | {
         "rf1_undefined_folds": int(rows["aurf1_micro"].isna().sum()),
