@@ -51,6 +51,8 @@ class Group:
         Data set that is not here → why.
     also : tuple of str
         Rankers that were added to those of the study: all their pairs are tested.
+    targets : dict of str to str
+        Ranker → its ``_target_``.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Group:
     datasets: dict[str, dict[str, Any]] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    targets: dict[str, str] = field(default_factory=dict)
 
     @property
     def varies_iterations(self) -> bool:
@@ -116,6 +119,7 @@ def groups_of(configs: Iterable[Mapping[str, Any]], absent: Mapping[str, str] | 
                 datasets=datasets,
                 absent={name: why for name, why in (absent or {}).items() if name in datasets},
                 also=tuple(dict.fromkeys(config["ranker_key"] for config in mine if config.get("also"))),
+                targets={config["ranker_key"]: str(config["ranker"].get("_target_")) for config in mine},
             )
         )
     return made

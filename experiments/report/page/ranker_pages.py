@@ -80,14 +80,22 @@ def ranker_page(f: Facts, ranker: str) -> RankerPage:
 def _intro(f: Facts, ranker: str) -> str:
     mine = f.summary[f.summary["ranker"] == ranker]
     n_complete = int(mine["complete"].sum())
-    said = (
-        f"On the command line: ranker={ranker}. Complete on {n_complete} of {count(len(mine), 'data set')}."
-    )
+    said = f"On the command line: {_typed(f, ranker)}. Complete on {n_complete} of {count(len(mine), 'data set')}."
     told = [
         f"{line.dataset} ({line.reason})"
         for line in f.incomplete[f.incomplete["ranker"] == ranker].itertuples()
     ]
     return said + (f" Missing: {words.listed(told)}." if told else "")
+
+
+def _typed(f: Facts, ranker: str) -> str:
+    """Return what names a ranker on the command line: its file, or the target that was typed in place of one."""
+    base, _, changed = ranker.partition("[")
+    target = f.group.targets.get(ranker, "")
+    if base not in (target, target.rpartition(".")[2]) or not target:
+        return f"ranker={ranker}"
+    settings = [f"ranker.{each}" for each in changed.removesuffix("]").split(",") if each]
+    return " ".join([f"ranker._target_={target}", *settings])
 
 
 def _own_ranks(f: Facts, ranker: str) -> Table:
