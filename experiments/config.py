@@ -17,7 +17,7 @@ from experiments import config_help
 from experiments.config_names import named, tell_apart
 from experiments.config_rankers import DISTANCE, RankerNames
 from experiments.config_shapes import conforming
-from experiments.config_study import study_parts
+from experiments.config_study import ALSO, beside, study_parts, without_also
 from experiments.errors import ConfigError, wrong_name
 from experiments.overrides import Override, combinations, read_arguments, read_overrides
 from experiments.places import PROJECT_ROOT, search_places, source_blocks, source_paths
@@ -30,7 +30,8 @@ _SHORTHANDS = ("study", DISTANCE)
 
 #: One run: plain dicts, lists and scalars with the keys dataset, ranker, protocol, paths, launcher, seed, and
 #: dataset_key, ranker_key, protocol_key: the chosen names, with what was changed: ``relieff[n_neighbors=5]``. With
-#: the key study, its name, when one was named.
+#: the key study, its name, when one was named (``mcc+mine`` with ``also=mine``), and also (true) for a ranker that
+#: was named that way.
 ResolvedConfig = dict[str, Any]
 
 
@@ -58,7 +59,8 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
 
     ``key=a,b`` means both, with or without ``--multirun``; several such keys mean every combination. The order is
     that of the arguments, the last one's values changing fastest. ``study=NAME`` stands for the keys of
-    ``conf/study/NAME.yaml``; what is typed beside it is laid over them.
+    ``conf/study/NAME.yaml``; what is typed beside it is laid over them. ``also=NAME`` adds a ranker to those of the
+    study, or of the command line, on the same data sets under the same protocol.
 
     Parameters
     ----------
@@ -91,12 +93,14 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
     with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
         composer = _Composer(choices, folders[1:])
         listed = {group: list(each) for group, each in choices.items()}
-        typed = read_overrides(command.overrides, listed, {"ranker": composer.rankers.composed})
+        listed[ALSO] = listed["ranker"]
+        further = dict.fromkeys(("ranker", ALSO), composer.rankers.composed)
+        also, typed = without_also(read_overrides(command.overrides, listed, further))
         study, parts = _study(typed, composer.rankers, choices)
         of_names: dict[tuple[str, ...], list[ResolvedConfig]] = {}
-        distinct = []
+        distinct, added = [], []
         for part in parts:
-            for combination in combinations(part):
+            for is_added, combination in _runs(part, also):
                 config = composer.run(combination) | ({} if study is None else {"study": study})
                 alike = of_names.setdefault(
                     tuple(config[f"{each}_key"] for each in ("dataset", "ranker", "protocol")), []
@@ -104,9 +108,23 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
                 if config not in alike:
                     alike.append(config)
                     distinct.append(config)
+                if is_added:
+                    added.append(alike[alike.index(config)])
     tell_apart(distinct)
+    if study is not None and added:
+        study = "+".join(dict.fromkeys([study, *(config["ranker_key"] for config in added)]))
+        for config in distinct:
+            config["study"] = study
+    for config in added:
+        config["also"] = True
     text = config_help.shown(distinct) if command.action == "show" else ""
     return Plan(command.action, distinct, text)
+
+
+def _runs(part: list[list[Override]], also: list[list[Override]]) -> list[tuple[bool, tuple[Override, ...]]]:
+    """List the combinations of a part, with whether they are those of rankers from ``also``."""
+    runs = [(False, each) for each in combinations(part)]
+    return runs + [(True, each) for each in combinations(beside(part, also)) if also]
 
 
 def _study(
@@ -142,7 +160,7 @@ class _Composer:
         self._root, self._defaults = self._compose([])
         self.rankers = RankerNames(choices["ranker"], choices[DISTANCE], self._defaults["ranker"])
         self._seed = self._root["seed"]
-        self._top_level = [*GROUPS, *_SHORTHANDS, *(key for key in self._root if key not in GROUPS)]
+        self._top_level = [*GROUPS, *_SHORTHANDS, ALSO, *(key for key in self._root if key not in GROUPS)]
 
     def _compose(self, overrides: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
         return _hydra_compose(overrides, self._search)

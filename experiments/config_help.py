@@ -32,6 +32,7 @@ Keys
   target_distance=NAME                       for labels; relieff_f1 is short for ranker=relieff target_distance=f1
   ranker.PARAMETER=VALUE                     any parameter of the ranker: ranker.n_neighbors=5,15
   ranker._target_=package.module.Class       a ranker of your own (fit, then feature_importances_ or scores_)
+  also=NAME  also._target_=…  also.KEY=VALUE  a ranker beside those of the study, or of ranker=
   protocol.n_splits  .n_repeats  .grid_points  .learner.PARAMETER  .multilabel_learner.PARAMETER
   dataset.path=FILE dataset.target=COLUMN    data of your own, with dataset=csv and the like; [a,b] = labels
   paths.local_data=FOLDER                    where data files lie

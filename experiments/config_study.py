@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from experiments.overrides import Override
 _CHOSEN = ("dataset", "ranker")
 #: What keys may begin with.
 _KEYS = (*_CHOSEN, DISTANCE, "protocol", "launcher", "paths", "seed")
+
+#: The key of rankers that are compared with those of a study, or of a command line.
+ALSO = "also"
 
 #: Key → its values.
 Part = dict[str, list[Override]]
@@ -79,6 +83,55 @@ def study_parts(
         )
         raise ConfigError(f"no part of the study {file.stem} has {wanted} together")
     return merged
+
+
+def without_also(
+    typed: Sequence[list[Override]],
+) -> tuple[list[list[Override]], list[list[Override]]]:
+    """Take ``also=…`` and ``also.…=…`` out of what was typed.
+
+    Parameters
+    ----------
+    typed : sequence of list of Override
+        Each key with its values.
+
+    Returns
+    -------
+    also : list of list of Override
+        As keys of ``ranker``; empty when nobody else is to be compared.
+    rest : list of list of Override
+        What else was typed.
+
+    Raises
+    ------
+    ConfigError
+        When parameters are typed for no ranker.
+    """
+    mine = [values for values in typed if values[0].key.partition(".")[0] == ALSO]
+    named = (ALSO, f"{ALSO}._target_")
+    if mine and not any(values[0].key in named for values in mine):
+        raise ConfigError(
+            f"{mine[0][0].typed}: which ranker? also=NAME, or also._target_=package.module.Class"
+        )
+    also = [[replace(each, key=f"ranker{each.key.removeprefix(ALSO)}") for each in values] for values in mine]
+    return also, [values for values in typed if values not in mine]
+
+
+def beside(part: Sequence[list[Override]], also: Sequence[list[Override]]) -> list[list[Override]]:
+    """Put other rankers in the place of a part's own, whose settings they do not take.
+
+    Parameters
+    ----------
+    part : sequence of list of Override
+        Each key with its values.
+    also : sequence of list of Override
+        From :func:`without_also`.
+
+    Returns
+    -------
+    list of list of Override
+    """
+    return [*(values for values in part if values[0].key.partition(".")[0] != "ranker"), *also]
 
 
 def _read(file: Path) -> list[Part]:

@@ -1,13 +1,15 @@
-"""What goes on around a fit: memory, threads, and the warnings it gives."""
+"""What goes on around a fit: memory, threads, the warnings it gives, and what it prints."""
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
+import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 from threadpoolctl import ThreadpoolController
 
@@ -138,3 +140,35 @@ def one_thread() -> Iterator[None]:
     """
     with _Threads.current().limit(limits=1):
         yield
+
+
+@contextmanager
+def printed() -> Iterator[list[str]]:
+    """Catch what the block prints, by compiled code too; what goes through logging is no print.
+
+    Yields
+    ------
+    list of str
+        Filled when the block ends.
+    """
+    found: list[str] = []
+    saved: list[tuple[int, int]] = []
+    silent = logging.NullHandler()
+    logging.getLogger().addHandler(silent)  # else Python prints messages that nobody handles
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    with tempfile.TemporaryFile() as file:
+        try:
+            for number in (1, 2):
+                saved.append((os.dup(number), number))
+                os.dup2(file.fileno(), number)
+            with open(os.dup(file.fileno()), "w", encoding="utf-8") as text:
+                with redirect_stdout(text), redirect_stderr(text):
+                    yield found
+        finally:
+            for copy, number in saved:
+                os.dup2(copy, number)
+                os.close(copy)
+            logging.getLogger().removeHandler(silent)
+        file.seek(0)
+        found.append(file.read().decode("utf-8", "replace"))

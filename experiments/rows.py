@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
 import platform
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -24,7 +29,14 @@ _BEHIND = {
     "reliefe.ReliefF": ("reliefe-bench", "numba"),
     "umap": ("umap-learn", "pynndescent", "numba"),
     "sklearn": (),
+    "experiments.rankers.scores": ("reliefe-bench",),
+    "experiments.rankers.information": ("reliefe-bench", "fast-select", "numba"),
+    "experiments.rankers.all_relevant": ("reliefe-bench", "boruta"),
+    "fast_select": ("fast-select", "numba"),
 }
+
+#: Modules whose versions are told by others.
+_NO_FINGERPRINT = ("experiments", "reliefe", "sklearn")
 
 
 def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
@@ -175,12 +187,54 @@ def versions(*configs: Any, also: Sequence[str] = ()) -> dict[str, str | None]:
     Returns
     -------
     dict
-        Distribution → version, sorted; None for one that is not installed.
+        Distribution → version, sorted; None for one that is not installed. A module that belongs to none, such as a
+        user's own, has a fingerprint of its source instead: what it computed before it was changed is not taken for
+        what it computes now.
     """
-    names = {*_ALWAYS, *also}
+    names, own = {*_ALWAYS, *also}, {}
     for target in _targets(configs):
-        names.update(_distributions(target))
-    return {name: installed(name) for name in sorted(names)}
+        found = _distributions(target)
+        names.update(found)
+        if not found:
+            own |= _fingerprint(target.partition(".")[0])
+    return dict(sorted(({name: installed(name) for name in names} | own).items()))
+
+
+def present(name: str) -> str | None:
+    """Return what :func:`versions` would state under a name in this process.
+
+    Parameters
+    ----------
+    name : str
+        Of a distribution, or of a module that belongs to none.
+
+    Returns
+    -------
+    str or None
+        None when neither is there.
+    """
+    version = installed(name)
+    return _fingerprint(name).get(name) if version is None else version
+
+
+def _fingerprint(module: str) -> dict[str, str]:
+    """Return the module or package with the first digits of its files' SHA-256; {} for those of the project."""
+    if module in _NO_FINGERPRINT or module in sys.stdlib_module_names:
+        return {}
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return {}
+    if spec is None or not (spec.origin or spec.submodule_search_locations):
+        return {}
+    files = [Path(spec.origin)] if spec.has_location else []
+    for folder in spec.submodule_search_locations or []:
+        files += sorted(Path(folder).rglob("*.py"))
+    digest = hashlib.sha256()
+    for file in files:
+        with suppress(OSError):
+            digest.update(file.read_bytes())
+    return {module: f"source {digest.hexdigest()[:12]}"}
 
 
 def _targets(config: Any) -> set[str]:

@@ -12,6 +12,9 @@ from experiments.errors import ConfigError, near_names
 #: Keys of a block with ``_target_`` that are not parameters of the target.
 RESERVED = ("_target_", "_partial_", "display_name")
 
+#: Modules that an extra of this project brings → the extra.
+_EXTRAS = {"fast_select": "field", "boruta": "field"}
+
 
 def locate(target: str) -> Any:
     """Import what a dotted name stands for.
@@ -43,7 +46,9 @@ def locate(target: str) -> Any:
             # of *its* imports must say so.
             if error.name is not None and (module_name + ".").startswith(error.name + "."):
                 continue
-            raise ConfigError(f"_target_={target}: importing {module_name} fails: {error}") from error
+            raise ConfigError(
+                f"_target_={target}: importing {module_name} fails: {error}{_how_to_get(error.name)}"
+            ) from error
         except Exception as error:
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ConfigError(f"_target_={target}: importing {module_name} fails: {reason}") from error
@@ -58,6 +63,17 @@ def locate(target: str) -> Any:
         return found
     raise ConfigError(
         f"_target_={target}: no module named {parts[0]!r} is installed or in the current directory"
+        f"{_how_to_get(parts[0])}"
+    )
+
+
+def _how_to_get(module: str | None) -> str:
+    """Say what installs a module that an extra brings."""
+    extra = _EXTRAS.get((module or "").partition(".")[0])
+    return (
+        f"\npip install -c constraints.txt '.[{extra}]', in the folder of this project, installs it"
+        if extra
+        else ""
     )
 
 

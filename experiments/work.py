@@ -26,7 +26,7 @@ from experiments.evaluate import (
 )
 from experiments.fits import FitEnded, Fitted, Fitter, Here, Limits, Terms
 from experiments.limits import Keeper, settled
-from experiments.rows import all_ok, installed
+from experiments.rows import all_ok, present
 from experiments.store import SetAside, Store
 
 #: What :func:`experiments.limits.settled` asks of a row.
@@ -289,7 +289,7 @@ def _same_versions(cell: Cell) -> None:
     differ = [
         f"{name} {here or 'missing'} instead of {wanted or 'none'}"
         for name, wanted in cell.versions.items()
-        if (here := installed(name)) != wanted
+        if (here := present(name)) != wanted
     ]
     if differ:
         raise RuntimeError(f"this worker has other packages than the runner: {', '.join(differ)}")

@@ -175,6 +175,30 @@ def test_ranker_pages_have_the_places_everywhere(whole):
             )
 
 
+def test_ranker_pages_have_the_best_three_the_nearest_and_the_cost(whole):
+    read, comparison, *_ = whole
+    key_of = {label: key for key, label in comparison.labels.items()}
+    order = list(comparison.ranks["best_f1"].average_ranks.sort_values(kind="stable").index)
+    for number, ranker in enumerate(comparison.rankers):
+        best = read.lines(f"g0-ranker-{number}-best")
+        assert [key_of[line["against"]] for line in best] == [each for each in order if each != ranker][:3]
+        for line in best:
+            p = comparison.posterior.of(ranker, key_of[line["against"]])
+            assert line["this one better"] == page.words.probability(p[0])
+            assert line["this one worse"] == page.words.probability(p[2])
+        alike = read.lines(f"g0-ranker-{number}-alike")
+        values = [float(line["AUFUJI of weights"]) for line in alike]
+        assert values == sorted(values, reverse=True) and len(values) == 3
+        for line in alike:
+            expected = comparison.similarity["weights"].at[ranker, key_of[line["ranker"]]]
+            assert line["AUFUJI of weights"] == f"{expected:.3f}"
+        cost = {line["data sets"]: line for line in read.lines(f"g0-ranker-{number}-cost")}
+        seconds = comparison.scores["fit_seconds"].loc["madelon"]
+        assert cost["madelon"]["place"] == f"{int((seconds < seconds[ranker]).sum()) + 1} of 4"
+        times = seconds[ranker] / seconds.min()
+        assert float(cost["madelon"]["times the fastest"].replace(",", "")) == pytest.approx(times, rel=0.01)
+
+
 def test_provenance(whole):
     read, _, frame, _ = whole
     assert "python run.py study=mcc dataset=chess,madelon" in read.text

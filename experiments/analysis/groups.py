@@ -49,6 +49,10 @@ class Group:
         Data set → its block in the configuration.
     absent : dict
         Data set that is not here → why.
+    also : tuple of str
+        Rankers that were added to those of the study: all their pairs are tested.
+    targets : dict of str to str
+        Ranker → its ``_target_``.
     """
 
     name: str
@@ -60,6 +64,8 @@ class Group:
     families: pd.DataFrame
     datasets: dict[str, dict[str, Any]] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+    targets: dict[str, str] = field(default_factory=dict)
 
     @property
     def varies_iterations(self) -> bool:
@@ -112,6 +118,8 @@ def groups_of(configs: Iterable[Mapping[str, Any]], absent: Mapping[str, str] | 
                 families=_families(mine),
                 datasets=datasets,
                 absent={name: why for name, why in (absent or {}).items() if name in datasets},
+                also=tuple(dict.fromkeys(config["ranker_key"] for config in mine if config.get("also"))),
+                targets={config["ranker_key"]: str(config["ranker"].get("_target_")) for config in mine},
             )
         )
     return made

@@ -120,7 +120,7 @@ class Posteriors:
 
 
 def pairs_of(
-    rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91, fewest: int = 2
+    rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91, fewest: int = 2, also: Sequence[str] = ()
 ) -> tuple[list[Pair], list[str]]:
     """Pair the rankers of a group.
 
@@ -137,6 +137,8 @@ def pairs_of(
     fewest : int, default=2
         Data sets that a pair must have in common. The test is about how differences are spread over data sets, of
         which one tells nothing.
+    also : sequence of str, default=()
+        Those of the rankers that do not count for ``most``: they are paired with all that remain.
 
     Returns
     -------
@@ -151,16 +153,18 @@ def pairs_of(
         for key, part in rows.groupby(["dataset", "ranker"], sort=False)
     }
     datasets = list(dict.fromkeys(rows["dataset"]))
-    chosen, not_tested = list(rankers), []
+    chosen, not_tested = [ranker for ranker in rankers if ranker not in also], []
     n_most = int((1 + np.sqrt(1 + 8 * most)) / 2)  # rankers that make no more pairs than allowed
     if len(chosen) > n_most:
         # Means over different data sets compare nothing, so a data set's mean is taken off first.
-        table = rows.groupby(["dataset", "ranker"], sort=False)["value"].mean().unstack("ranker")
+        own = rows[~rows["ranker"].isin(list(also))]
+        table = own.groupby(["dataset", "ranker"], sort=False)["value"].mean().unstack("ranker")
         excess = table.sub(table.mean(axis=1), axis=0).mean(axis=0)
         excess = excess.reindex(chosen).sort_values(ascending=False, kind="stable")
         best = set(excess.index[:n_most])
         not_tested = [ranker for ranker in chosen if ranker not in best]
         chosen = [ranker for ranker in chosen if ranker in best]
+    chosen = [ranker for ranker in rankers if ranker in chosen or ranker in also]
     known = set(rankers)
     wanted = [pair for pair in PAPER_PAIRS if set(pair) <= known]
     turned = {frozenset(pair) for pair in wanted}

@@ -333,3 +333,32 @@ def _fitted_info(estimator: Any) -> dict[str, Any]:
             dict(zip(numbers.tolist(), counts.tolist(), strict=True)) for numbers, counts in counted
         ]
     return info
+
+
+def call(ranker: Mapping[str, Any], X: Any, y: Any, seed: int) -> Any:
+    """Call a ranker on the very data given: no copy, no checks, and global random generators as they are.
+
+    Parameters
+    ----------
+    ranker : mapping
+        As for :func:`build`.
+    X : ndarray, shape (n, p)
+        Rows; whatever the ranker does to them is done.
+    y : ndarray of int, shape (n,)
+        Class codes; likewise.
+    seed : int
+        For its ``random_state``, as :func:`rank` sets it.
+
+    Returns
+    -------
+    object
+        The fitted estimator, or what the score function returned.
+    """
+    built = build(ranker)
+    if hasattr(built, "fit"):
+        _seed_estimator(built, seed)
+        built.fit(X, y)
+        return built
+    if "random_state" in parameter_names(built.func)[0] and built.keywords.get("random_state") is None:
+        built = functools.partial(built, random_state=seed)
+    return built(X, y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -57,13 +57,18 @@ def sampled(
     Posteriors or None
         None when no two rankers are complete on the same two data sets.
     """
-    pairs, not_tested = pairs_of(complete_rows(frame, group.expected), list(group.labels), most=most)
+    pairs, not_tested = pairs_of(
+        complete_rows(frame, group.expected), list(group.labels), most=most, also=group.also
+    )
     if not pairs:
         return None
     settings = _settings()
     digests = [pair.digest(**settings) for pair in pairs]
     file = Path(results) / "tables" / f"{file_stem(group.name, 'posterior')}.npz"
     kept = _read(file)
+    if set(digests) - set(kept):  # the same pairs may have been sampled for another study
+        others = [each for each in sorted(file.parent.glob("*_posterior.npz")) if each != file]
+        kept = {digest: found for other in others for digest, found in _read(other).items()} | kept
     new = {digest: pair for digest, pair in zip(digests, pairs, strict=True) if digest not in kept}
     if new:
         many = f"{len(new)} pairs" if len(new) > 1 else "a pair"
@@ -82,10 +87,15 @@ def sampled(
     del sampling["version"]
     if not_tested:
         sampling["pairs"] = (
-            f"those of the {len(group.labels) - len(not_tested)} rankers with the best max F1; "
-            f"not tested: {', '.join(group.labels[ranker] for ranker in not_tested)}"
+            f"those of the {len(group.labels) - len(not_tested) - len(group.also)} rankers with the best max F1"
+            f"{f' and of {_named(group.also, group.labels)}' if group.also else ''}; "
+            f"not tested: {_named(not_tested, group.labels)}"
         )
     return posteriors_of(pairs, [kept[digest] for digest in digests], sampling)
+
+
+def _named(rankers: Sequence[str], labels: Mapping[str, str]) -> str:
+    return ", ".join(labels[ranker] for ranker in rankers)
 
 
 def _settings() -> dict[str, Any]:

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from experiments.analysis.scores import MEASURES
 from experiments.analysis.verdict import probabilities
-from experiments.report.console import count
+from experiments.report.console import count, significant
 from experiments.report.page import words
 from experiments.report.page.facts import Facts
 from experiments.report.page.tables import Column, Line, Table, by, number, text
 
+#: Opponents set apart, and neighbours shown.
+_BEST, _ALIKE = 3, 5
+
 
 @dataclass(frozen=True)
 class RankerPage:
-    """One ranker's page: an introduction, ranks, results on every data set, and probabilities against others."""
+    """One ranker's page.
+
+    Attributes
+    ----------
+    id, ranker, label : str
+        Of the page; the ranker's name, and the one to show.
+    intro : str
+        How to run it, and what is missing of it.
+    said : list of str
+        Rank, posteriors, likeness and cost in a sentence each.
+    ranks, datasets, best, opponents, alike, cost : Table
+        Ranks over all data sets; results on every one; posteriors against the best three and against all; the most
+        alike rankers; what a fit takes.
+    """
 
     id: str
     ranker: str
     label: str
     intro: str
+    said: list[str]
     ranks: Table
+    best: Table
+    alike: Table
+    cost: Table
     datasets: Table
     opponents: Table
 
@@ -40,12 +61,17 @@ def ranker_page(f: Facts, ranker: str) -> RankerPage:
     -------
     RankerPage
     """
+    best, alike = _against(f, ranker, _best_three(f, ranker)), _most_alike(f, ranker)
     return RankerPage(
         id=f.page_id(ranker),
         ranker=ranker,
         label=f.label[ranker],
         intro=_intro(f, ranker),
+        said=[line for line in (_said_rank(f, ranker), _said_alike(f, alike), _said_cost(f, ranker)) if line],
         ranks=_own_ranks(f, ranker),
+        best=best,
+        alike=_own_alike(f, alike),
+        cost=_own_cost(f, ranker),
         datasets=_own_datasets(f, ranker),
         opponents=_own_opponents(f, ranker),
     )
@@ -54,14 +80,22 @@ def ranker_page(f: Facts, ranker: str) -> RankerPage:
 def _intro(f: Facts, ranker: str) -> str:
     mine = f.summary[f.summary["ranker"] == ranker]
     n_complete = int(mine["complete"].sum())
-    said = (
-        f"On the command line: ranker={ranker}. Complete on {n_complete} of {count(len(mine), 'data set')}."
-    )
+    said = f"On the command line: {_typed(f, ranker)}. Complete on {n_complete} of {count(len(mine), 'data set')}."
     told = [
         f"{line.dataset} ({line.reason})"
         for line in f.incomplete[f.incomplete["ranker"] == ranker].itertuples()
     ]
     return said + (f" Missing: {words.listed(told)}." if told else "")
+
+
+def _typed(f: Facts, ranker: str) -> str:
+    """Return what names a ranker on the command line: its file, or the target that was typed in place of one."""
+    base, _, changed = ranker.partition("[")
+    target = f.group.targets.get(ranker, "")
+    if base not in (target, target.rpartition(".")[2]) or not target:
+        return f"ranker={ranker}"
+    settings = [f"ranker.{each}" for each in changed.removesuffix("]").split(",") if each]
+    return " ".join([f"ranker._target_={target}", *settings])
 
 
 def _own_ranks(f: Facts, ranker: str) -> Table:
@@ -108,32 +142,132 @@ def _own_datasets(f: Facts, ranker: str) -> Table:
 
 
 def _own_opponents(f: Facts, ranker: str) -> Table:
-    columns = [
-        Column("against"),
-        Column("better", True, "probability that this ranker is better"),
-        Column("practically equal", True),
-        Column("worse", True),
-        Column("data sets", True),
-    ]
-    found = probabilities(ranker, [other for other in f.rankers if other != ranker], f.pairs)
-    lines = [
-        Line(
-            [
-                f.cell(line.ranker),
-                *(number(p, words.probability(p)) for p in (line.p_better, line.p_equal, line.p_worse)),
-                number(line.datasets, f"{line.datasets}"),
-            ],
-            ranker=line.ranker,
-        )
-        for line in found.itertuples()
-    ]
-    empty = "No pair with this ranker was tested."
-    return Table(
-        "own-opponents",
-        "Against others, by the Bayesian test",
-        columns,
-        by(lines, 1, descending=True),
-        1,
-        empty=empty,
+    others = [other for other in f.rankers if other != ranker]
+    found = _against(f, ranker, others)
+    return replace(
+        found,
+        name="own-opponents",
+        caption="Against all others, by the Bayesian test",
+        lines=by(found.lines, 2, descending=True),
+        sorted_by=2,
         descending=True,
     )
+
+
+def _against(f: Facts, ranker: str, others: Sequence[str]) -> Table:
+    """Set a ranker beside others, in their order, with the posteriors of the pairs that were tested."""
+    columns = [
+        Column("against"),
+        Column("its rank", True, "by max F1, over all data sets"),
+        Column("this one better", True, "probability that this ranker is better"),
+        Column("practically equal", True, "probability that their F1 differs by less than the rope"),
+        Column("this one worse", True),
+        Column("data sets", True, "that both finished"),
+    ]
+    found = probabilities(ranker, others, f.pairs)
+    lines = []
+    for line in found.itertuples():
+        rank = f.rank_of("best_f1", line.ranker)
+        shown = [number(p, words.probability(p)) for p in (line.p_better, line.p_equal, line.p_worse)]
+        cells = [f.cell(line.ranker), number(rank, f"{rank:.2f}"), *shown]
+        lines.append(Line([*cells, number(line.datasets, f"{line.datasets}")], ranker=line.ranker))
+    empty = "No pair with this ranker was tested; the test needs two data sets that both finished."
+    return Table("own-best", "Against the best three by max F1", columns, lines, empty=empty)
+
+
+def _best_three(f: Facts, ranker: str) -> list[str]:
+    """Name the three rankers with the best average rank by max F1, this one apart."""
+    ranks = f.c.ranks["best_f1"]
+    if ranks is None:
+        return []
+    ordered = ranks.average_ranks.dropna().sort_values(kind="stable").index
+    return [other for other in ordered if other != ranker][:_BEST]
+
+
+def _most_alike(f: Facts, ranker: str) -> list[tuple[str, float, float]]:
+    """Return the rankers whose weights are most alike, with AUFUJI of weights and of rF1 curves."""
+    of_weights, of_curves = f.c.similarity["weights"], f.c.similarity["curves"]
+    if ranker not in of_weights.index:
+        return []
+    near = of_weights.loc[ranker].drop(ranker).dropna().sort_values(ascending=False, kind="stable")
+    known = ranker in of_curves.index
+    return [
+        (str(other), float(value), float(of_curves.at[ranker, other]) if known else math.nan)
+        for other, value in near.head(_ALIKE).items()
+    ]
+
+
+def _own_alike(f: Facts, alike: Sequence[tuple[str, float, float]]) -> Table:
+    columns = [
+        Column("ranker"),
+        Column("AUFUJI of weights", True, "1 = the same ranking, mean over data sets"),
+        Column("AUFUJI of rF1 curves", True),
+    ]
+    lines = [
+        Line(
+            [f.cell(other), number(weights, words.score(weights)), number(curves, words.score(curves))],
+            ranker=other,
+        )
+        for other, weights, curves in alike
+    ]
+    empty = "No other ranker is complete on a data set of this one."
+    return Table("own-alike", "Most alike rankers, by FUJI", columns, lines, 1, True, empty)
+
+
+def _own_cost(f: Facts, ranker: str) -> Table:
+    columns = [
+        Column("data sets"),
+        Column("seconds", True, "of a fit; over several data sets their geometric mean"),
+        Column("place", True, "1 is fastest"),
+        Column("times the fastest", True),
+        Column("max F1", True),
+        Column(
+            "best value", tip="no other ranker is at least as good in both time and max F1, and better in one"
+        ),
+    ]
+    points = f.cost[f.cost["measure"] == "best_f1"]
+    lines = []
+    for dataset in ["", *f.datasets]:
+        there = points[points["dataset"] == dataset]
+        mine = there[there["ranker"] == ranker]
+        if not len(mine):
+            continue
+        seconds, quality = float(mine["seconds"].iloc[0]), float(mine["quality"].iloc[0])
+        place, fastest = int((there["seconds"] < seconds).sum()) + 1, float(there["seconds"].min())
+        times = seconds / fastest if fastest > 0 else math.nan
+        cells = [
+            text(dataset or "all that the compared rankers share"),
+            number(seconds, words.seconds(seconds)),
+            number(place, f"{place} of {len(there)}"),
+            number(times, significant(times)),
+            number(quality, words.score(quality)),
+            text("yes" if bool(mine["best_value"].iloc[0]) else "no"),
+        ]
+        lines.append(Line(cells, dataset=dataset or None))
+    return Table("own-cost", "Cost", columns, lines, empty="No fit of this ranker was timed.")
+
+
+def _said_rank(f: Facts, ranker: str) -> str:
+    ranks, rank = f.c.ranks["best_f1"], f.rank_of("best_f1", ranker)
+    if ranks is None or math.isnan(rank):
+        return "No average rank: it is not complete on the data sets that the others share."
+    place = int((ranks.average_ranks < rank - 1e-9).sum()) + 1
+    over = count(len(ranks.used), "data set")
+    return f"Average rank by max F1: {rank:.2f}, place {place} of {len(ranks.average_ranks)}, over {over}."
+
+
+def _said_alike(f: Facts, alike: Sequence[tuple[str, float, float]]) -> str:
+    if not alike:
+        return ""
+    other, value, _ = alike[0]
+    return f"Its weights are most like those of {f.label[other]} (AUFUJI {value:.3f}; 1 is the same ranking)."
+
+
+def _said_cost(f: Facts, ranker: str) -> str:
+    overall = f.cost[(f.cost["dataset"] == "") & (f.cost["measure"] == "best_f1")]
+    mine = overall[overall["ranker"] == ranker]
+    if not len(mine):
+        return ""
+    seconds = float(mine["seconds"].iloc[0])
+    place = int((overall["seconds"] < seconds).sum()) + 1
+    return f"A fit takes {words.seconds(seconds)} (geometric mean), place {place} of {len(overall)} by speed."

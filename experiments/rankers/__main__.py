@@ -1,0 +1,78 @@
+"""``python -m experiments.rankers check NAME``: puts a ranker through the contract of the benchmark."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from experiments.config import compose_runs
+from experiments.errors import BadInputError, ConfigError, wrong_name
+from experiments.ranker_check import check
+
+USAGE = """python -m experiments.rankers check NAME [key=value …] [--config-dir FOLDER]
+    NAME is package.module.Class, package.module.function, or a name of conf/ranker; key=value sets its parameters
+    (n_neighbors=5). One line per check: passed, failed with what to do, doubtful (look for yourself), or not
+    applicable.
+
+Ends with 0 when no check failed, 1 when one did, 2 for a slip of the pen."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        Arguments without the program's name.
+
+    Returns
+    -------
+    int
+        Exit code: 0, 1 when a check failed, 2 for a slip of the pen.
+    """
+    if not argv or argv[0] in ("--help", "-h", "help"):
+        print(USAGE)
+        return 0 if argv else 2
+    sys.path.append(os.getcwd())  # as in run.py
+    try:
+        name, ranker = _ranker(argv)
+        outcomes = check(ranker)
+    except BadInputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    width = max(len(each.check) for each in outcomes)
+    for each in outcomes:
+        print(f"{each.state:<14}  {each.check:<{width}}  {each.said}")
+    states = ("passed", "failed", "doubtful", "not applicable")
+    counts = {state: sum(each.state == state for each in outcomes) for state in states}
+    print(f"{name}: " + ", ".join(f"{n} {state}" for state, n in counts.items() if n or state != "doubtful"))
+    return 1 if counts["failed"] else 0
+
+
+def _ranker(argv: Sequence[str]) -> tuple[str, dict]:
+    command, *rest = argv
+    if command != "check":
+        raise wrong_name("command", command, ["check"])
+    if not rest or rest[0].startswith("-") or "=" in rest[0]:
+        raise ConfigError("check needs the name of a ranker: package.module.Class, or a name of conf/ranker")
+    name, *more = rest
+    arguments = [f"ranker._target_={name}" if "." in name else f"ranker={name}"]
+    for each in more:
+        is_setting = (
+            "=" in each and not each.startswith(("-", "ranker.")) and more[more.index(each) - 1] != "-cd"
+        )
+        arguments.append(f"ranker.{each}" if is_setting else each)
+    plan = compose_runs(arguments)
+    if plan.action != "run":
+        raise ConfigError(f"check takes a ranker and its parameters, not {' '.join(more)}")
+    rankers = {config["ranker_key"]: config["ranker"] for config in plan.configs}
+    if len(rankers) > 1:
+        raise ConfigError(f"one ranker at a time, not {', '.join(rankers)}")
+    return next(iter(rankers.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

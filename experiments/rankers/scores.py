@@ -1,0 +1,182 @@
+"""Rankers from scikit-learn's parts that are no rankers by themselves."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import chi2 as chi2_scores
+from sklearn.feature_selection import f_classif
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+#: What asks for the L1 penalty: newer versions of scikit-learn deprecate ``penalty``.
+_L1 = (
+    {"l1_ratio": 1.0}
+    if inspect.signature(LogisticRegression).parameters["penalty"].default == "deprecated"
+    else {"penalty": "l1"}
+)
+
+
+def anova_f(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Score columns by the F value of a one-way analysis of variance.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, p)
+        Rows.
+    y : ndarray of int, shape (n,)
+        Class codes; more rows than classes, and at least two classes.
+
+    Returns
+    -------
+    ndarray of float64, shape (p,)
+        Share of a column's variance that lies between the classes, 0 … 1 (η²). It grows with F and puts columns in
+        F's order, but stays finite where classes do not vary within themselves. 0 for a constant column.
+
+    Raises
+    ------
+    ValueError
+        If there is one class only, or no class has two rows.
+    """
+    n_between, n_within = _degrees(y)
+    scores, varying = np.zeros(X.shape[1]), np.ptp(X, axis=0) > 0
+    if varying.any():
+        with np.errstate(divide="ignore"):
+            F = f_classif(X[:, varying], y)[0]
+            scores[varying] = 1.0 / (1.0 + n_within / (n_between * F))
+    return scores
+
+
+def _degrees(y: np.ndarray) -> tuple[int, int]:
+    n_classes = len(np.unique(y))
+    if n_classes < 2 or len(y) <= n_classes:
+        raise ValueError(
+            f"variance between and within classes needs two classes and more rows than classes; there are "
+            f"{len(y)} rows of {n_classes}"
+        )
+    return n_classes - 1, len(y) - n_classes
+
+
+def chi2(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Score columns by the χ² statistic of their sums over classes.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, p)
+        Rows. Every column is scaled to 0 … 1 first: the statistic knows no negative values, and grows with the
+        unit a column is measured in.
+    y : ndarray of int, shape (n,)
+        Class codes.
+
+    Returns
+    -------
+    ndarray of float64, shape (p,)
+        Not negative; 0 for a constant column.
+
+    Raises
+    ------
+    ValueError
+        If rows have several labels.
+    """
+    if np.ndim(y) != 1:
+        raise ValueError(f"chi2 takes one class per row, not a matrix of labels of shape {np.shape(y)}")
+    scores = chi2_scores(MinMaxScaler(clip=True).fit_transform(X), y)[0]
+    return np.where(np.ptp(X, axis=0) > 0, scores, 0.0)
+
+
+class L1Logistic(BaseEstimator):
+    """Size of the coefficients of a logistic regression with L1 penalty, one class against the rest.
+
+    Columns are standardised first, so that coefficients compare. Most coefficients are exactly 0, and columns that
+    share that weight are ranked by their index.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse of the penalty's strength.
+    tol : float, default=1e-4
+        Of the solver (liblinear).
+    max_iter : int, default=1000
+        Of the solver.
+    random_state : int, optional
+        Order in which the solver visits columns.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray, shape (p,)
+        Largest absolute coefficient over the classes.
+    """
+
+    def __init__(
+        self, C: float = 1.0, tol: float = 1e-4, max_iter: int = 1000, random_state: int | None = None
+    ):
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> L1Logistic:
+        """Fit the classifier to rows (n, p) and class codes (n,); raises ValueError for a single class."""
+        if len(np.unique(y)) < 2:
+            raise ValueError("logistic regression needs at least two classes; there is one")
+        learner = LogisticRegression(
+            solver="liblinear",
+            C=self.C,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+            **_L1,
+        )
+        fitted = OneVsRestClassifier(learner).fit(StandardScaler().fit_transform(X), y)
+        self.feature_importances_ = np.max([np.abs(each.coef_[0]) for each in fitted.estimators_], axis=0)
+        return self
+
+
+class ForestPermutation(BaseEstimator):
+    """Permutation importance of a random forest: how much accuracy a column's shuffling costs.
+
+    Forest and importance see the same rows, those given to ``fit``, so that no row is spared from training.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees.
+    n_repeats : int, default=5
+        How often each column is shuffled.
+    n_jobs : int, optional
+        Threads.
+    random_state : int, optional
+        Of the forest and the shuffling.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray, shape (p,)
+        Mean loss of accuracy; may be a little below 0.
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        n_repeats: int = 5,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.n_repeats = n_repeats
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> ForestPermutation:
+        """Grow the forest on rows (n, p) and class codes (n,), and shuffle its columns."""
+        forest = RandomForestClassifier(
+            n_estimators=self.n_estimators, n_jobs=self.n_jobs, random_state=self.random_state
+        ).fit(X, y)
+        self.feature_importances_ = permutation_importance(
+            forest, X, y, n_repeats=self.n_repeats, random_state=self.random_state
+        ).importances_mean
+        return self
