@@ -36,6 +36,7 @@ _PARTS = (
     ("pairs", "Pairs"),
     ("cost", "Cost and quality"),
     ("similarity", "Likeness"),
+    ("stability", "Stability"),
     ("missing", "Missing"),
     ("one", "One ranker"),
 )
