@@ -87,7 +87,7 @@ class Tables:
         if notes:
             below = "\n".join(rf"\par\footnotesize {escaped(line)}" for line in notes)
             body = body.replace(r"\end{table}", f"{below}\n\\end{{table}}")
-        text = "% Needs \\usepackage{booktabs}. Made by report.py from rows.\n" + body
+        text = "% Needs \\usepackage{booktabs}. Made from rows.\n" + body
         self.written.append(write_whole(self._folder / f"{label}.tex", text.encode()))
 
 
