@@ -24,6 +24,7 @@ BEGUN = "begun"
 USAGE = """\
 usage: python3 bootstrap.py demo [key=value ...]   rank a bundled data set with three rankers: table and figure
        python3 bootstrap.py test [pytest options]  run the tests
+       python3 bootstrap.py docs                   make the site of docs/ in site/
        python3 bootstrap.py setup                  make the environment (.venv) and stop
        python3 bootstrap.py browser                see to it that there is a browser for the tests
 
@@ -64,7 +65,7 @@ def main(argv):
     if action in ("-h", "--help", "help", ""):
         print(USAGE)
         return 0 if action else 2
-    if action not in ("demo", "test", "setup", "browser"):
+    if action not in ("demo", "test", "docs", "setup", "browser"):
         return say(f"unknown: {action}\n{USAGE}", 2)
     try:
         if action == "browser":
@@ -82,6 +83,8 @@ def main(argv):
     if action == "test":
         # pytest takes the last of equal options, so the user's come last.
         return hand_over(["-m", "pytest", *TEST, *extra], ROOT)
+    if action == "docs":
+        return hand_over(["-m", "mkdocs", "build", "--strict", *extra], ROOT)
     print(f"the environment is ready: {python_of(VENV)}")
     return 0
 

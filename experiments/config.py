@@ -20,8 +20,17 @@ from experiments.config_shapes import conforming
 from experiments.config_study import ALSO, beside, study_parts, without_also
 from experiments.errors import ConfigError, wrong_name
 from experiments.overrides import Override, combinations, read_arguments, read_overrides
-from experiments.places import PROJECT_ROOT, search_places, source_blocks, source_paths
+from experiments.places import (
+    PROJECT_ROOT,
+    base_folder,
+    conf_folder,
+    search_places,
+    source_blocks,
+    source_paths,
+)
 from experiments.targets import RESERVED, is_score_function, locate, parameter_names
+
+__all__ = ["GROUPS", "PROJECT_ROOT", "Plan", "ResolvedConfig", "compose_runs"]
 
 GROUPS = ("dataset", "ranker", "protocol", "paths", "launcher")
 
@@ -78,7 +87,7 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
     ConfigError
         For anything wrong with a name, a value or a YAML file.
     """
-    conf = PROJECT_ROOT / "conf" if conf is None else Path(conf)
+    conf = conf_folder() if conf is None else Path(conf)
     command = read_arguments(argv)
     folders, groups = [conf], (*GROUPS, *_SHORTHANDS)
     if command.config_dir is not None:
@@ -367,7 +376,7 @@ def _without_interpolation(config: ResolvedConfig) -> ResolvedConfig:
 def _resolve_paths(config: ResolvedConfig, typed: Sequence[str]) -> None:
     """Make folders absolute, so that no worker or later change of directory can mistake them.
 
-    Relative folders of a YAML file are taken from the project's, typed ones from the current directory. The
+    Relative folders of a YAML file are taken from ``base_folder()``, typed ones from the current directory. The
     environment variable ``RELIEFE_LOCAL_DATA`` stands in for a ``paths.local_data`` that was not typed.
     A data file that was typed and lies there is made absolute too.
     ``local_data`` stays relative in one case: when it was typed and none of the folders it may stand for holds the
@@ -376,12 +385,12 @@ def _resolve_paths(config: ResolvedConfig, typed: Sequence[str]) -> None:
     paths = config["paths"]
     if "paths.local_data" not in typed and (given := os.environ.get("RELIEFE_LOCAL_DATA")):
         paths["local_data"] = os.path.abspath(Path(given).expanduser())
-    base = Path.cwd() if "paths.results" in typed else PROJECT_ROOT
+    base = Path.cwd() if "paths.results" in typed else base_folder()
     paths["results"] = os.path.abspath(base / Path(paths["results"]).expanduser())
     if paths.get("cache"):
-        base = Path.cwd() if "paths.cache" in typed else PROJECT_ROOT
+        base = Path.cwd() if "paths.cache" in typed else base_folder()
         paths["cache"] = os.path.abspath(base / Path(paths["cache"]).expanduser())
-    places = [Path(os.path.abspath(PROJECT_ROOT / Path(paths["local_data"]).expanduser()))]
+    places = [Path(os.path.abspath(base_folder() / Path(paths["local_data"]).expanduser()))]
     files = [path for block in source_blocks(config["dataset"]) for path in source_paths(block)]
     if "paths.local_data" in typed:
         places = search_places(paths["local_data"])

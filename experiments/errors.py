@@ -9,7 +9,7 @@ from collections.abc import Iterable
 class BadInputError(Exception):
     """Something the user gave is wrong; the message says what and what would be right.
 
-    ``run.py`` prints the message, one or two lines, and ends with exit code 2.
+    The command line prints the message, one or two lines, and ends with exit code 2.
     """
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-PROJECT_ROOT = Path(__file__).resolve().parents[1]
+_PACKAGE = Path(__file__).resolve().parent
+PROJECT_ROOT = _PACKAGE.parent
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,23 @@ class Places:
         return iter(self.local)
 
 
+def conf_folder() -> Path:
+    """Return the folder of the YAML files: inside an installed package, in a checkout beside it."""
+    inside = _PACKAGE / "conf"
+    return inside if inside.is_dir() else PROJECT_ROOT / "conf"
+
+
+def base_folder() -> Path:
+    """Return the folder that relative folders of YAML files are taken from.
+
+    Returns
+    -------
+    Path
+        The checkout; where the package is installed, the current directory.
+    """
+    return PROJECT_ROOT if conf_folder().parent == PROJECT_ROOT else Path.cwd()
+
+
 def default_cache() -> Path:
     """Return the folder of downloads and parsed copies: ``RELIEFE_CACHE``, else one in the user's cache folder."""
     given = os.environ.get("RELIEFE_CACHE")
@@ -58,12 +76,12 @@ def search_places(local_data: str | os.PathLike[str]) -> list[Path]:
     Returns
     -------
     list of Path
-        Absolute. An absolute path alone; a relative one from the current directory, then from the project's.
+        Absolute. An absolute path alone; a relative one from the current directory, then from :func:`base_folder`.
     """
     folder = Path(local_data).expanduser()
     if folder.is_absolute():
         return [folder]
-    places = [Path(os.path.abspath(base / folder)) for base in (Path.cwd(), PROJECT_ROOT)]
+    places = [Path(os.path.abspath(base / folder)) for base in (Path.cwd(), base_folder())]
     return list(dict.fromkeys(places))
 
 

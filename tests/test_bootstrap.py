@@ -154,6 +154,14 @@ def test_what_is_started(project, monkeypatch):
     ]
 
 
+def test_docs_are_built_where_the_project_lies(project, monkeypatch, tmp_path_factory):
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    python, *arguments = handed_over(project, monkeypatch, ["docs"])
+    assert python == project.python_of(project.VENV)
+    assert arguments == ["-m", "mkdocs", "build", "--strict"]
+    assert os.getcwd() == os.path.realpath(project.ROOT)
+
+
 def test_more_arguments_are_passed_on(project, monkeypatch):
     started = handed_over(project, monkeypatch, ["demo", "dataset=wine", "seed=3"])
     assert started[-2:] == ["dataset=wine", "seed=3"]

@@ -138,6 +138,46 @@ def test_results_table(whole):
         assert float(line["place"]) == table.at[own.dataset, own.ranker]
 
 
+def test_stability_is_the_frames(whole):
+    read, comparison, *_ = whole
+    lines = {(line["data set"], line["ranker"]): line for line in read.lines("g0-stability-table")}
+    there = comparison.stability[comparison.stability["reason"] == ""]
+    assert len(lines) == len(there) == 13
+    for own in there.itertuples():
+        line = lines[own.dataset, comparison.labels[own.ranker]]
+        assert line["AUFUJI"] == f"{own.aufuji:.3f}" and line["folds"] == "6"
+        for top in (10, 50, 100):
+            value, lower, upper = (getattr(own, f"phi_top_{top}{end}") for end in ("", "_lower", "_upper"))
+            assert line[f"Φ, top {top}"] == f"{value:.3f} [{lower:.3f}, {upper:.3f}]"
+    assert [line["AUFUJI"] for line in read.lines("g0-stable")] == ["1.000"] * 4
+    assert any(a.get("href") == "#g0-stability" for _, a in read.elements)
+
+
+def test_stability_tells_ties_narrow_data_and_missing_weights(tmp_path):
+    frame, configs = pages.study(["chess", "genes", "dlbcl"], n_features=60)
+    rng = np.random.default_rng(0)
+    for place in frame.index:
+        dataset, ranker = frame.loc[place, ["dataset", "ranker"]]
+        weights = rng.random(60)
+        if ranker == "poor":
+            weights[np.argsort(-weights)[5:]] = 0.0
+        frame.at[place, "weights"] = None if (dataset, ranker) == ("genes", "fair") else weights
+    path, (comparison,) = pages.write(tmp_path, frame, configs)
+    read = pages.Read(path)
+    lines = {(line["data set"], line["ranker"]): line for line in read.lines("g0-stability-table")}
+    label = {key: value[0] for key, value in pages.RANKERS.items()}
+    assert ("genes", label["fair"]) not in lines and len(lines) == 11
+    assert lines["chess", label["poor"]]["Φ, top 10"].endswith("] *")
+    assert lines["chess", label["good"]]["Φ, top 10"].endswith("]")
+    assert {line["Φ, top 100"] for line in lines.values()} == {"–"}
+    assert f"No stability of {label['fair']} on genes: the rows hold no weights." in read.text
+    assert "The top 100 are all features, so nothing is chosen: chess, genes, dlbcl." in read.text
+    # The mean is over the data sets that all rankers have: not genes.
+    own = comparison.stability.query("dataset != 'genes' and ranker == 'good'")["aufuji"].mean()
+    means = {line["ranker"]: line for line in read.lines("g0-stable")}
+    assert means[label["good"]]["AUFUJI"] == f"{own:.3f}" and means[label["good"]]["Φ, top 100"] == "–"
+
+
 def test_every_gap_is_told_with_its_reason(whole):
     read, *_ = whole
     lines = {(line["data set"], line["ranker"]): line for line in read.lines("g0-missing-table")}

@@ -22,6 +22,7 @@ from experiments.analysis.scores import MEASURES, complete_rows, score_table
 from experiments.config import compose_runs
 from experiments.errors import BadScoresError
 from experiments.figures import style
+from experiments.metrics.stability import orders, selection_stability, top_sets
 from experiments.report import posteriors
 from experiments.report import study as whole_study
 from experiments.report.tables import Tables, escaped
@@ -87,8 +88,10 @@ def test_a_study_gets_every_table_and_figure(tmp_path, asked):
             tmp_path / "figures" / f"mine_{each.figure}.{end}" for end in ("png", "svg")
         )
         assert png.read_bytes().startswith(b"\x89PNG") and b"</svg>" in svg.read_bytes()
-    tables = ["datasets", "complexity", "ranks", "aurf1", "best_f1", "fit_seconds", "posterior"]
-    both = [f"mine_{name}.{end}" for name in tables for end in ("csv", "tex")]
+    tables = ["datasets", "complexity", "ranks", "aurf1", "best_f1", "fit_seconds", "posterior", "stability"]
+    both = [f"mine_{name}.{end}" for name in tables for end in ("csv", "tex")] + [
+        "mine_stability_datasets.tex"
+    ]
     alone = [f"mine_{name}.csv" for name in ("missing", "scores", "aufuji_curves", "aufuji_weights")]
     claims = ["mine_claims.csv", "mine_claims.tex"]
     assert names_of(file for file in found.written if file.parent.name == "tables") == sorted(
@@ -158,7 +161,8 @@ def test_what_is_missing_stands_below_every_figure_and_table(tmp_path, asked, mo
         for told in ("data sets not here: f.", "SURF (skrebate): d (stopped by the time limit)."):
             assert told in words and told in " ".join(each.note.split()), each.figure
         assert "some/where" not in words
-    for name in ("ranks", "aurf1", "best_f1", "fit_seconds", "posterior", "complexity"):
+    below = ("ranks", "aurf1", "best_f1", "fit_seconds", "posterior", "complexity")
+    for name in (*below, "stability", "stability_datasets"):
         text = (tmp_path / "tables" / f"s_{name}.tex").read_text(encoding="utf-8")
         assert "SURF (skrebate): d (stopped by the time limit)" in text, name
     missing = pd.read_csv(tmp_path / "tables" / "s_missing.csv")
@@ -174,6 +178,38 @@ def test_means_are_over_common_data_sets_and_say_so(tmp_path, asked):
     means = pd.read_csv(tmp_path / "tables" / "s_fit_seconds.csv").set_index("ranker")
     mine = made[(made["ranker"] == "reliefe") & (made["dataset"] != "d")]
     assert means.loc["reliefe", "mean"] == pytest.approx(mine.groupby("dataset")["fit_seconds"].mean().mean())
+
+
+def test_stability_of_every_ranker_and_data_set_is_in_tables(tmp_path, asked):
+    states = {("e", "relieff"): "timeout"}
+    made, configs = study(["d", "e", "f"], SOME, name="s", states=states, **FEW)
+    rng = np.random.default_rng(0)
+    mine = made.index[(made["ranker"] == "reliefe") & (made["dataset"] == "d")]
+    for place in mine:
+        made.at[place, "weights"] = rng.random(200)
+    for place in made.index[made["dataset"] == "f"]:
+        made.at[place, "weights"] = None
+    write(made, configs, tmp_path)
+    csv = pd.read_csv(tmp_path / "tables" / "s_stability.csv", keep_default_na=True).set_index(
+        ["dataset", "ranker"]
+    )
+    assert len(csv) == 12
+    own = selection_stability(top_sets(orders(np.stack(made.loc[mine, "weights"])), 10))
+    names = ["phi_top_10", "phi_top_10_lower", "phi_top_10_upper"]
+    assert csv.loc[("d", "reliefe"), names].tolist() == pytest.approx(list(own))
+    assert csv.loc[("e", "reliefe"), ["aufuji", *names]].tolist() == [1, 1, 1, 1]
+    assert csv.loc[("e", "relieff"), "reason"] == "3 of 3 folds failed: RankerError: made up to be timeout"
+    assert csv.loc["f", "aufuji"].isna().all() and set(csv.loc["f", "reason"]) == {"the rows hold no weights"}
+    means = (tmp_path / "tables" / "s_stability.tex").read_text(encoding="utf-8")
+    assert r"ReliefF & 1.000 & 1.000 & 1.000 & 1.000 \\" in means and "AUFUJI: d." in means
+    each = (tmp_path / "tables" / "s_stability_datasets.tex").read_text(encoding="utf-8")
+    assert (
+        rf"ReliefE & {own.value:.3f} [{own.lower:.3f}, {own.upper:.3f}] & 1.000 [1.000, 1.000] & -- \\"
+        in each
+    )
+    assert r"ReliefF & 1.000 [1.000, 1.000] & -- & -- \\" in each
+    for text in (means, each):
+        assert "No stability of all rankers on f: the rows hold no weights." in text
 
 
 def test_the_table_of_data_sets_shows_where_the_papers_numbers_differ(tmp_path, asked):
@@ -242,7 +278,7 @@ def test_latex_is_balanced_and_needs_only_booktabs(tmp_path, asked):
     made, configs = study(["a_b", "c&d%"], {"x_y": ("X_{y} #", 0, 1), "z": ("Z$", 0.1, 2)}, name="s", **FEW)
     write(made, configs, tmp_path)
     files = list((tmp_path / "tables").glob("*.tex"))
-    assert len(files) == 8
+    assert len(files) == 10
     for file in files:
         text = file.read_text(encoding="utf-8")
         assert text.isascii(), file

@@ -14,6 +14,7 @@ from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.scores import MEASURES, comparable, complete_rows, score_table
 from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
+from experiments.analysis.stability import stability
 from experiments.analysis.tables import summary
 
 
@@ -45,6 +46,8 @@ class Comparison:
         From :func:`experiments.analysis.curves.rf1_curve`.
     similarity : dict of str to DataFrame
         "curves" and "weights" → mean AUFUJI of every two rankers, in the order of the clustering.
+    stability : DataFrame
+        From :func:`experiments.analysis.stability.stability`.
     posterior : Posteriors or None
         None when it was not asked for, or nothing can be tested.
     """
@@ -60,6 +63,7 @@ class Comparison:
     averages: dict[str, pd.DataFrame]
     curves: pd.DataFrame
     similarity: dict[str, pd.DataFrame]
+    stability: pd.DataFrame
     posterior: Posteriors | None = None
 
     @property
@@ -121,6 +125,7 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
             kind: similarity_matrix(pairwise_fuji(frame, group.expected, on=column))
             for kind, column in (("curves", "rf1_micro"), ("weights", "weights"))
         },
+        stability=stability(frame, group.expected),
         posterior=posterior,
     )
 

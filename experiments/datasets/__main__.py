@@ -9,11 +9,13 @@ from typing import Any
 
 import yaml
 
-from experiments.config import PROJECT_ROOT, compose_runs
+from experiments.config import compose_runs
 from experiments.config_help import names
 from experiments.datasets.overview import as_list, as_markdown, as_text, find_out
 from experiments.errors import BadInputError, ConfigError, near_names, wrong_name
+from experiments.places import conf_folder
 
+_PROGRAM = "python -m experiments.datasets"
 USAGE = """python -m experiments.datasets check [NAME…] [--all] [--markdown]
     shows what is here beside the paper's tables; downloads nothing. Without names: the paper's data sets; --all
     takes the others too; --markdown writes the page docs/datasets.md (and implies --all).
@@ -29,13 +31,15 @@ _COMMANDS = ("check", "list", "fetch")
 _FLAGS = ("--all", "--markdown")
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
     """Run one command.
 
     Parameters
     ----------
     argv : sequence of str
         Arguments without the program's name.
+    program : str
+        How this is started, for what is printed.
 
     Returns
     -------
@@ -43,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
         Exit code: 0, 1 for what is wrong with data, 2 for a slip of the pen.
     """
     if not argv or argv[0] in ("--help", "-h", "help"):
-        print(USAGE)
+        print(USAGE.replace(_PROGRAM, program))
         return 0 if argv else 2
     try:
         command, chosen, flags, overrides = _arguments(argv)
@@ -52,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
             return 0
         if command == "fetch":
             return _fetch(chosen, overrides)
-        return _check(chosen, flags, overrides)
+        return _check(chosen, flags, overrides, program)
     except BadInputError as error:
         print(error, file=sys.stderr)
         return 2
@@ -85,10 +89,10 @@ def _arguments(argv: Sequence[str]) -> tuple[str, list[str], set[str], list[str]
 @cache
 def _files() -> dict[str, dict[str, Any]]:
     """Read the YAML files of all data sets but those that stand for a user's own data."""
-    folder = PROJECT_ROOT / "conf" / "dataset"
+    folder = conf_folder() / "dataset"
     blocks = {
         name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
-        for name in names(PROJECT_ROOT / "conf", "dataset")
+        for name in names(conf_folder(), "dataset")
     }
     return {name: block for name, block in blocks.items() if block.get("task") != "auto"}
 
@@ -109,7 +113,7 @@ def _paper_names() -> list[str]:
     return sorted(order, key=order.get)
 
 
-def _check(chosen: list[str], flags: set[str], overrides: Sequence[str]) -> int:
+def _check(chosen: list[str], flags: set[str], overrides: Sequence[str], program: str) -> int:
     of_paper = _paper_names()
     wanted = [name for each in chosen for name in (of_paper if each == "paper" else [each])] or of_paper
     if flags:
@@ -117,7 +121,11 @@ def _check(chosen: list[str], flags: set[str], overrides: Sequence[str]) -> int:
     wanted = list(dict.fromkeys(wanted))
     configs, paths = _configs(wanted, overrides)
     findings = [find_out(config, paths) for config in configs]
-    print(as_markdown(findings).rstrip() if "--markdown" in flags else as_text(findings))
+    print(
+        as_markdown(findings).rstrip()
+        if "--markdown" in flags
+        else as_text(findings).replace(_PROGRAM, program)
+    )
     wrong = [each for each in findings if not each.fine]
     for each in wrong:
         what = each.error or f"differs in {', '.join(each.differing)} and its YAML file states no reason"

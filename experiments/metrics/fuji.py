@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from scipy.integrate import trapezoid
 
@@ -50,17 +52,40 @@ def fuji_curve(a, b, negative: str = "raise") -> np.ndarray:
     Source: M. Petković, B. Škrlj, D. Kocev, N. Simidjievski: Fuzzy Jaccard Index: A robust comparison of
     ordered lists, Applied Soft Computing 113 (2021).
     """
-    if negative not in ("raise", "clip"):
-        raise ValueError(f"negative must be 'raise' or 'clip', not {negative!r}")
-    a, b = _checked(a, "a", negative), _checked(b, "b", negative)
-    if a.shape != b.shape:
-        raise ValueError(f"a has {len(a)} scores and b has {len(b)}")
-    n = len(a)
-    place_a, place_b = _places(a), _places(b)
-    a, b = np.maximum(a, 0.0), np.maximum(b, 0.0)
-    inside_both = np.cumsum(np.bincount(np.maximum(place_a, place_b), minlength=n))
-    shared = inside_both + _fuzzy(a, place_a, place_b) + _fuzzy(b, place_b, place_a)
-    return np.minimum(shared / (2 * np.arange(1, n + 1) - inside_both), 1.0)
+    a, b = _prepared(a, "a", negative), _prepared(b, "b", negative)
+    if len(a[0]) != len(b[0]):
+        raise ValueError(f"a has {len(a[0])} scores and b has {len(b[0])}")
+    return _curve(*a, *b)
+
+
+def areas_under_fuji(
+    lists: Sequence, pairs: Iterable[tuple[int, int]], negative: str = "raise"
+) -> np.ndarray:
+    """Compute the area under FUJI of many pairs of lists, putting each list in order once.
+
+    Parameters
+    ----------
+    lists : sequence of float arrays of shape (n,)
+        Scores of the same n ≥ 1 features.
+    pairs : iterable of (int, int)
+        Which two lists are compared.
+    negative : {"raise", "clip"}, default="raise"
+        As for :func:`fuji_curve`.
+
+    Returns
+    -------
+    float64 array of shape (n_pairs,)
+
+    Raises
+    ------
+    ValueError
+        As :func:`fuji_curve` does.
+    """
+    made = [_prepared(scores, f"list {number}", negative) for number, scores in enumerate(lists)]
+    sizes = sorted({len(scores) for scores, _ in made})
+    if len(sizes) > 1:
+        raise ValueError(f"lists have {', '.join(map(str, sizes))} scores")
+    return np.array([area_under_fuji(_curve(*made[a], *made[b])) for a, b in pairs])
 
 
 def area_under_fuji(curve) -> float:
@@ -88,6 +113,21 @@ def area_under_fuji(curve) -> float:
         return float(curve[0])
     # As deviations from 1, so that a curve of ones gives exactly 1.
     return float(1.0 + trapezoid(curve - 1.0) / (curve.size - 1))
+
+
+def _curve(a: np.ndarray, place_a: np.ndarray, b: np.ndarray, place_b: np.ndarray) -> np.ndarray:
+    n = len(a)
+    inside_both = np.cumsum(np.bincount(np.maximum(place_a, place_b), minlength=n))
+    shared = inside_both + _fuzzy(a, place_a, place_b) + _fuzzy(b, place_b, place_a)
+    return np.minimum(shared / (2 * np.arange(1, n + 1) - inside_both), 1.0)
+
+
+def _prepared(scores, name: str, negative: str) -> tuple[np.ndarray, np.ndarray]:
+    """Check a list; return its scores, negative ones as 0, and the places of its features."""
+    if negative not in ("raise", "clip"):
+        raise ValueError(f"negative must be 'raise' or 'clip', not {negative!r}")
+    scores = _checked(scores, name, negative)
+    return np.maximum(scores, 0.0), _places(scores)
 
 
 def _checked(scores, name: str, negative: str) -> np.ndarray:

@@ -34,6 +34,7 @@ def show(
     absent: Mapping[str, str] | None = None,
     whole: bool = False,
     arguments: Sequence[str] = (),
+    programs: Sequence[str] = ("python run.py", "python report.py"),
 ) -> list[Path]:
     """Show a study: print tables, then write CSV files and figures.
 
@@ -58,6 +59,8 @@ def show(
         Whether the study as a whole is reported. The first time its posteriors take minutes.
     arguments : sequence of str
         What was typed, for the commands on the page.
+    programs : sequence of str
+        What it was typed after: how a run and a report are started.
 
     Returns
     -------
@@ -92,7 +95,7 @@ def show(
                 stem = file_stem(dataset, protocol)
                 written += _write(part, mine, list(expected["ranker"]), families.get(protocol), results, stem)
         if whole and (any("study" in each for each in asked) or _has_rows(frame, configs)):
-            written += _whole(frame, asked, results, console, absent, arguments)
+            written += _whole(frame, asked, results, console, absent, arguments, programs)
     finally:
         written = list(dict.fromkeys(written))
         console.written(written)
@@ -112,6 +115,7 @@ def _whole(
     console: Console,
     absent: Mapping[str, str],
     arguments: Sequence[str],
+    programs: Sequence[str],
 ) -> list[Path]:
     from experiments.report import page, study
 
@@ -130,6 +134,7 @@ def _whole(
         configs=configs,
         path=path,
         arguments=arguments,
+        programs=programs,
         absent=absent,
         claims=found.claims,
         drawn=found.drawn,

@@ -138,7 +138,7 @@ class Console:
         total = count(failed["folds"].sum(), "fold")
         self._print(
             self._text(
-                f"\nfailed: {total} (run.py with the same arguments tries them again)", style="bold red"
+                f"\nfailed: {total} (a run with the same arguments tries them again)", style="bold red"
             )
         )
         for line in named.itertuples():

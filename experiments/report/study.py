@@ -13,7 +13,7 @@ from experiments.analysis import claims as paper
 from experiments.analysis import measurements
 from experiments.analysis.comparison import Comparison, compare
 from experiments.analysis.groups import groups_of
-from experiments.report import posteriors, tables
+from experiments.report import posteriors, stability, tables
 from experiments.report.measurements import missing_lines
 from experiments.report.output import Drawn, draw_group, draw_measurements
 
@@ -82,6 +82,8 @@ def write(
         comparison = compare(frame, group, posterior=posterior)
         found.comparisons.append(comparison)
         found.written += tables.write_group(frame, comparison, results)
+        if not group.varies_iterations:
+            found.written += stability.write(comparison, results)
         _keep(found, draw_group(frame, comparison, results))
     measured: dict[str, pd.DataFrame] = {}
     of_protocol: dict[tuple[str, str], list[Mapping[str, Any]]] = {}

@@ -87,7 +87,7 @@ class Tables:
         if notes:
             below = "\n".join(rf"\par\footnotesize {escaped(line)}" for line in notes)
             body = body.replace(r"\end{table}", f"{below}\n\\end{{table}}")
-        text = "% Needs \\usepackage{booktabs}. Made by report.py from rows.\n" + body
+        text = "% Needs \\usepackage{booktabs}. Made from rows.\n" + body
         self.written.append(write_whole(self._folder / f"{label}.tex", text.encode()))
 
 
@@ -226,9 +226,9 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
             {
                 "Ranker a": table["ranker_a"].map(labels),
                 "Ranker b": table["ranker_b"].map(labels),
-                "P(a better)": table["p_a"].map(_three),
-                "P(equal)": table["p_rope"].map(_three),
-                "P(b better)": table["p_b"].map(_three),
+                "P(a better)": table["p_a"].map(three),
+                "P(equal)": table["p_rope"].map(three),
+                "P(b better)": table["p_b"].map(three),
                 "data sets": table["n_datasets"].map(str),
             }
         )
@@ -282,7 +282,19 @@ def write_claims(claims: pd.DataFrame, study: str, results: Path) -> list[Path]:
     return tables.written
 
 
-def _three(value: float) -> str:
+def three(value: float) -> str:
+    """Write a number with three decimals.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+
+    Returns
+    -------
+    str
+        A dash for one that is not there.
+    """
     return "–" if pd.isna(value) else f"{value:.3f}"
 
 

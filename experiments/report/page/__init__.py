@@ -36,6 +36,7 @@ _PARTS = (
     ("pairs", "Pairs"),
     ("cost", "Cost and quality"),
     ("similarity", "Likeness"),
+    ("stability", "Stability"),
     ("missing", "Missing"),
     ("one", "One ranker"),
 )
@@ -52,6 +53,7 @@ def write(
     configs: Sequence[Mapping[str, Any]],
     path: Path,
     arguments: Sequence[str] = (),
+    programs: Sequence[str] = ("python run.py", "python report.py"),
     absent: Mapping[str, str] | None = None,
     claims: pd.DataFrame | None = None,
     drawn: Sequence[Any] = (),
@@ -72,8 +74,9 @@ def write(
     path : Path
         Where to.
     arguments : sequence of str
-        What was typed after ``run.py`` or ``report.py``, for the commands that the page tells; where files lie
-        (``paths.…``) is left out.
+        What was typed, for the commands that the page tells; where files lie (``paths.…``) is left out.
+    programs : sequence of str
+        What it was typed after: how a run and a report are started.
     absent : mapping of str to str, optional
         Data set that is not here → why.
     claims : DataFrame, optional
@@ -122,7 +125,7 @@ def write(
             script_hash="sha256-"
             + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
             data=_json({view.id: view.data for view in groups}),
-            **provenance(frame, configs, study=study, arguments=arguments),
+            **provenance(frame, configs, study=study, arguments=arguments, programs=programs),
         )
     )
     return write_whole(path, page.encode("utf-8", "backslashreplace"))

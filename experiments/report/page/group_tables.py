@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from experiments.analysis.averages import averages
+from experiments.analysis.stability import TOPS, phi, stability_table
 from experiments.analysis.standing import STATES, standing
 from experiments.report.page import words
 from experiments.report.page.facts import Facts
@@ -33,7 +35,7 @@ def tables(f: Facts) -> dict[str, Table]:
     dict
         Name → table.
     """
-    made = (_rankers, _matrix, _results, _pairs, _missing, _failures, _status)
+    made = (_rankers, _matrix, _results, _pairs, _stable, _stability, _missing, _failures, _status)
     return {each.__name__.lstrip("_"): each(f) for each in made}
 
 
@@ -133,6 +135,70 @@ def _matrix(f: Facts) -> Table:
             cells.append(number(value, words.score(value), kind="good" if first else "", tip=tip))
         lines.append(Line(cells, ranker=ranker))
     return Table("matrix", "Max F1 of every ranker on every data set", columns, by(lines, 1), 1)
+
+
+def _stable(f: Facts) -> Table:
+    columns = [Column("ranker")]
+    means = {}
+    for column, title, tip in _STABILITY:
+        means[column] = averages(stability_table(f.c.stability, column))
+        over = words.listed(means[column].attrs["datasets"]) or "no data set"
+        columns.append(
+            Column(title, True, f"{tip}; mean over the data sets that all compared rankers share: {over}")
+        )
+    lines = []
+    for ranker in f.rankers:
+        cells = [f.cell(ranker)]
+        for column in means:
+            own = means[column].set_index("ranker")["mean"]
+            value = float(own.get(ranker, math.nan))
+            cells.append(number(value, words.score(value)))
+        lines.append(Line(cells, ranker=ranker))
+    caption = "Rankers by stability between folds"
+    return Table("stable", caption, columns, by(lines, 1, descending=True), 1, descending=True)
+
+
+def _stability(f: Facts) -> Table:
+    columns = [
+        Column("data set"),
+        Column("ranker"),
+        *(Column(title, True, tip) for _, title, tip in _STABILITY),
+        Column("folds", True),
+    ]
+    lines = []
+    for line in f.c.stability.to_dict("records"):
+        if line["reason"]:
+            continue
+        cells = [
+            text(line["dataset"]),
+            f.cell(line["ranker"]),
+            number(line["aufuji"], words.score(line["aufuji"])),
+        ]
+        for top in TOPS:
+            value, lower, upper = (line[f"{phi(top)}{end}"] for end in ("", "_lower", "_upper"))
+            said = words.score(value) + ("" if math.isnan(lower) else f" [{lower:.3f}, {upper:.3f}]")
+            tied = line[f"tied_top_{top}"]
+            tip = f"in {tied} folds the set ends between equal weights" if tied else ""
+            tip = "all features: nothing is chosen" if line["n_features"] <= top else tip
+            cells.append(number(value, said + (" *" if tied else ""), tip=tip))
+        cells.append(number(line["n_folds"], str(line["n_folds"])))
+        lines.append(Line(cells, dataset=line["dataset"], ranker=line["ranker"]))
+    empty = "No ranker is complete, with weights, on any data set."
+    return Table("stability", "Stability on every data set", columns, lines, empty=empty)
+
+
+#: Columns of stability: where the number stands, heading, what it is.
+_STABILITY = (
+    ("aufuji", "AUFUJI", "of whole rankings, averaged over pairs of folds"),
+    *(
+        (
+            phi(top),
+            f"Φ, top {top}",
+            f"measure of Nogueira, Sechidis and Brown for the best {top} features of each fold",
+        )
+        for top in TOPS
+    ),
+)
 
 
 def _status(f: Facts) -> Table:

@@ -57,7 +57,7 @@ class Pairs extends Chart {
   }
 
   draw() {
-    if (!this.data.pairs.length) return this.nothing("No pairs were tested here. report.py tests those of a named study, unless its rankers differ by their iterations alone.");
+    if (!this.data.pairs.length) return this.nothing("No pairs were tested here. The report of a named study tests them, unless its rankers differ by their iterations alone.");
     const { rankers } = this.data;
     const shown = this.shownRankers();
     const inside = rankers.map((_, place) => place).filter((place) => this.data.pairs.some(([a, b]) => a === place || b === place));

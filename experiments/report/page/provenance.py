@@ -15,7 +15,12 @@ from experiments.report.page.tables import Column, Line, Table, number, text
 
 
 def provenance(
-    frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]], *, study: str | None, arguments: Sequence[str]
+    frame: pd.DataFrame,
+    configs: Sequence[Mapping[str, Any]],
+    *,
+    study: str | None,
+    arguments: Sequence[str],
+    programs: Sequence[str],
 ) -> dict[str, Any]:
     """Make what the page's last part shows.
 
@@ -29,6 +34,8 @@ def provenance(
         Its name.
     arguments : sequence of str
         As typed; paths are left out.
+    programs : sequence of str
+        What they were typed after: how a run and a report are started.
 
     Returns
     -------
@@ -42,7 +49,7 @@ def provenance(
     machines, versions, keys = found.machines(rows), found.versions(rows), found.keys(rows)
     own = versions.loc[versions["package"] == "reliefe-bench", "version"]
     return {
-        "commands": _commands(study, arguments),
+        "commands": _commands(study, arguments, programs),
         "machines": _counted("machines", "Machines", machines, ["machine"]),
         "settings": _settings(found.settings(rows)),
         "versions": _counted("versions", "Versions that decide numbers", versions, ["package", "version"]),
@@ -53,10 +60,10 @@ def provenance(
     }
 
 
-def _commands(study: str | None, arguments: Sequence[str]) -> list[str]:
+def _commands(study: str | None, arguments: Sequence[str], programs: Sequence[str]) -> list[str]:
     kept = [each for each in arguments if not each.startswith("paths.")]
     kept = kept or ([f"study={study}"] if study else [])
-    return [" ".join(["python", program, *map(shlex.quote, kept)]) for program in ("run.py", "report.py")]
+    return [" ".join([program, *map(shlex.quote, kept)]) for program in programs]
 
 
 def _mixed(machines: pd.DataFrame, versions: pd.DataFrame) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.pairs import ROPE
 from experiments.analysis.scores import MEASURES
+from experiments.analysis.stability import unstated
 from experiments.report.page import words
 from experiments.report.page.charts import data_of
 from experiments.report.page.facts import Facts
@@ -41,6 +42,8 @@ class GroupView:
     ranker_pages : list of RankerPage
     missing : list of str
         What is missing, in words.
+    unstated : list of str
+        What is complete and has no stability, in words.
     sampled : str
         Whether the samples can be trusted.
     sampling : list of (str, str)
@@ -64,6 +67,7 @@ class GroupView:
     tables: dict[str, Table]
     ranker_pages: list[RankerPage]
     missing: list[str]
+    unstated: list[str]
     sampled: str
     sampling: list[tuple[str, str]]
     data: dict[str, Any] = field(repr=False)
@@ -127,6 +131,7 @@ def group_view(
         tables=tables(f),
         ranker_pages=[ranker_page(f, ranker) for ranker in f.rankers],
         missing=f.c.missing_lines,
+        unstated=unstated(f.c.stability, f.label),
         sampled=words.sampled(f.pairs),
         sampling=[] if f.c.posterior is None else [(k, str(v)) for k, v in f.c.posterior.sampling.items()],
         data=data_of(f),

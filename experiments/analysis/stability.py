@@ -1,0 +1,165 @@
+"""How stable rankers are: how alike the rankings of different folds of a data set are.
+
+Two measures per data set and ranker: the area under FUJI of whole rankings, averaged over pairs of folds, and the
+measure of Nogueira, Sechidis and Brown for the top features of all folds, with its confidence interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.metrics.stability import (
+    fold_pairs,
+    orders,
+    ranking_stability,
+    selection_stability,
+    tied_cuts,
+    top_sets,
+)
+
+#: How many top features of each fold make a set.
+TOPS = (10, 50, 100)
+
+#: Why a ranker that is complete has no stability.
+_NO_WEIGHTS = "the rows hold no weights"
+_ONE_FOLD = "there is one fold, and stability is between folds"
+
+
+def phi(top: int) -> str:
+    """Return the column of a top set's stability; its interval stands in ``…_lower`` and ``…_upper``."""
+    return f"phi_top_{top}"
+
+
+def stability(
+    frame: pd.DataFrame, expected: pd.DataFrame | None = None, *, tops: Sequence[int] = TOPS
+) -> pd.DataFrame:
+    """Compute how stable every ranker is on every data set.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+    expected : DataFrame, optional
+        From :func:`experiments.analysis.coverage.expected_of`; by default what the fullest ranker of a data
+        set and protocol has.
+    tops : sequence of int, default=(10, 50, 100)
+        Sizes of top sets.
+
+    Returns
+    -------
+    DataFrame
+        A line for each expected data set, protocol and ranker: ``dataset``, ``protocol``, ``ranker``,
+        ``n_features``, ``n_folds``, ``n_pairs`` (of folds, :func:`experiments.metrics.stability.fold_pairs`),
+        ``aufuji``, for each size ``phi_top_10``, ``phi_top_10_lower``, ``phi_top_10_upper`` and ``tied_top_10``
+        (in how many folds the weights of the tenth and the eleventh are equal), and ``reason``: why there are no
+        numbers, in words, else "". A top set that holds all features has no stability: NaN.
+
+    Raises
+    ------
+    ValueError
+        If the folds of a data set have weights of different numbers of features.
+    """
+    covered = coverage(frame, expected)
+    columns = ["kind", *PAIR, "repeat", "fold", "status", "weights"]
+    groups = dict(iter(study_rows(frame[columns], covered).groupby(PAIR, sort=False)["weights"]))
+    lines = []
+    for asked in covered.to_dict("records"):
+        pair = tuple(asked[name] for name in PAIR)
+        line = dict(zip(PAIR, pair, strict=True))
+        lists = groups.get(pair, pd.Series(dtype=object))
+        line["reason"] = str(asked["reason"]) if not asked["complete"] else _why_not(lists)
+        if not line["reason"]:
+            line |= _measured(lists, tops, f"{asked['dataset']} × {asked['ranker']}")
+        lines.append(line)
+    counts = ["n_features", "n_folds", "n_pairs"]
+    measured = [
+        name
+        for top in tops
+        for name in (phi(top), f"{phi(top)}_lower", f"{phi(top)}_upper", f"tied_top_{top}")
+    ]
+    found = pd.DataFrame(lines, columns=[*PAIR, *counts, "aufuji", *measured, "reason"])
+    whole = [*counts, *(f"tied_top_{top}" for top in tops)]
+    numbers = {name: "Int64" if name in whole else "float64" for name in found.columns[3:-1]}
+    return found.astype(numbers)
+
+
+def stability_table(found: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Set one measure out as a table.
+
+    Parameters
+    ----------
+    found : DataFrame
+        From :func:`stability`, of one protocol.
+    column : str
+        Such as "aufuji" or "phi_top_10".
+
+    Returns
+    -------
+    DataFrame
+        Data sets × rankers, in the order of ``found``; NaN where there is no number. Data sets on which the
+        measure is not defined for any ranker are left out.
+    """
+    table = found.pivot(index="dataset", columns="ranker", values=column)
+    table = table.reindex(index=found["dataset"].unique(), columns=found["ranker"].unique())
+    return table.dropna(how="all").astype(float)
+
+
+def unstated(found: pd.DataFrame, labels: Mapping[str, str], tops: Sequence[int] = TOPS) -> list[str]:
+    """Say what has no stability although it is complete.
+
+    Parameters
+    ----------
+    found : DataFrame
+        From :func:`stability`.
+    labels : mapping of str to str
+        Ranker → name to show.
+    tops : sequence of int, default=(10, 50, 100)
+        As for :func:`stability`.
+
+    Returns
+    -------
+    list of str
+        A sentence each; what is not complete is said where it is said of everything.
+    """
+    lines = []
+    without = found[found["reason"].isin((_NO_WEIGHTS, _ONE_FOLD))]
+    for (dataset, reason), part in without.groupby(["dataset", "reason"], sort=False):
+        everyone = len(part) == int((found["dataset"] == dataset).sum())
+        who = "all rankers" if everyone else ", ".join(labels.get(name, name) for name in part["ranker"])
+        lines.append(f"No stability of {who} on {dataset}: {reason}")
+    for top in tops:
+        narrow = found.loc[found["n_features"].le(top).fillna(False), "dataset"].unique()
+        if len(narrow):
+            lines.append(f"The top {top} are all features, so nothing is chosen: {', '.join(narrow)}")
+    return lines
+
+
+def _why_not(lists: pd.Series) -> str:
+    if lists.isna().any():
+        return _NO_WEIGHTS
+    return _ONE_FOLD if len(lists) < 2 else ""
+
+
+def _measured(lists: pd.Series, tops: Sequence[int], name: str) -> dict[str, float]:
+    lengths = sorted({len(each) for each in lists})
+    if len(lengths) > 1:
+        raise ValueError(f"{name}: folds have weights of {' and '.join(map(str, lengths))} features")
+    weights = np.stack([np.asarray(each, dtype=np.float64) for each in lists])
+    n_folds, n_features = weights.shape
+    line = {
+        "n_features": n_features,
+        "n_folds": n_folds,
+        "n_pairs": len(fold_pairs(n_folds)),
+        "aufuji": ranking_stability(weights),
+    }
+    order = orders(weights)
+    for top in tops:
+        column = phi(top)
+        found = selection_stability(top_sets(order, top))
+        line |= {column: found.value, f"{column}_lower": found.lower, f"{column}_upper": found.upper}
+        line[f"tied_top_{top}"] = int(tied_cuts(weights, order, top).sum())
+    return line
