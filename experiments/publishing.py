@@ -386,8 +386,8 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
             claims.partition("\n")[0]
             + " [docs/results.md](docs/results.md) has the claims one by one, the other "
             "studies, and how all of it was made.",
-            f"The paper's other data sets are not among them: {', '.join(absent)}. On a machine with internet, this "
-            "fetches and runs just those:",
+            f"The paper's other data sets are not among them: {', '.join(absent)}. On a machine with internet, "
+            "this fetches and runs just those:",
             f"```bash\npython run.py study=mcc dataset={','.join(absent)}\n```",
         ]
     )
