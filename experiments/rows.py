@@ -38,6 +38,9 @@ _BEHIND = {
 #: Modules whose versions are told by others.
 _NO_FINGERPRINT = ("experiments", "reliefe", "sklearn")
 
+#: Distribution → package, of those whose version is taken from the source.
+_OWN = {"reliefe-bench": "reliefe"}
+
 
 def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     """Make a table of rows.
@@ -272,8 +275,11 @@ def installed(name: str) -> str | None:
     Returns
     -------
     str or None
-        None when it is not installed.
+        None when it is not installed. The project's own is that of the source that is imported, so that a checkout
+        that is not installed has the same keys of cells as one that is.
     """
+    if name in _OWN:
+        return importlib.import_module(_OWN[name]).__version__
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from listening import LASTING, Listening
 
-from experiments import datasets, publishing
+import reliefe
+from experiments import datasets, publishing, rows
 from experiments.config import compose_runs
 from experiments.errors import BadInputError
 from experiments.runner import run_study
 from experiments.store import Store
+from experiments.study import Study
 
 ARGV = [
     "dataset=wine,breast_cancer",
@@ -149,6 +151,20 @@ def test_a_part_of_a_text_is_replaced():
 def test_numbers_in_the_texts_are_those_of_the_published_rows():
     for file, text in publishing.texts().items():
         assert file.read_text(encoding="utf-8") == text, f"{file.name} is stale: python publish.py texts"
+
+
+def test_published_cells_are_found_by_whoever_runs_the_same(local_data, monkeypatch):
+    frame, _ = publishing.rows("mcc_published")
+    versions = {
+        name: version for each in frame["versions"].unique() for name, version in json.loads(each).items()
+    }
+    assert versions["reliefe-bench"] == reliefe.__version__ == rows.installed("reliefe-bench")
+    # The keys of other versions are others: those of the rows, whatever is installed here.
+    monkeypatch.setattr(rows, "installed", versions.get)
+    argv = ["study=mcc_published", "dataset=chess,dlbcl", f"paths.local_data={local_data}"]
+    asked = Study(compose_runs(argv).configs)
+    found = Store(publishing.FOLDER.parent).states(asked.cells)
+    assert len(asked.cells) == 260 and set(found.values()) == {"ok"} and len(found) == 260
 
 
 def test_published_studies_are_there_and_hold_no_path_of_a_machine():
