@@ -20,7 +20,6 @@ from typing import Any
 
 import psutil
 
-from experiments.errors import ConfigError
 from experiments.fits import FitEnded, Fitted, Here, Limits, described
 from experiments.processes import THREAD_VARIABLES, begin_worker, end_tree
 from experiments.rankers import build
@@ -30,7 +29,7 @@ _LOOK_EVERY = 0.05
 #: How often the processes that a fit has started are looked for, seconds; that reads the whole process table.
 _COUNT_EVERY = 0.5
 #: What making a ranker may take at least, seconds, however low the limit is: its packages are imported then.
-_MAKING_SECONDS = 60.0
+MAKING_SECONDS = 60.0
 
 
 def settled(row: Mapping[str, Any], limits: Limits) -> bool:
@@ -107,27 +106,6 @@ class Keeper:
         self.close()
         raise FitEnded(f"ProcessDied: the process of the ranker {content[0]}")
 
-    def check(self, ranking: Mapping[str, Any]) -> None:
-        """Make a ranker, and throw it away.
-
-        Parameters
-        ----------
-        ranking : mapping
-            As for :func:`experiments.rankers.build`.
-
-        Raises
-        ------
-        ConfigError
-            As :func:`experiments.rankers.build`. A ranker that cannot be made within the limits, or takes its
-            process down, raises nothing here: its folds will say so, and other rankers go on.
-        """
-        try:
-            kind, *content = self._send(self.process, dict(ranking), None, None, 0)
-        except FitEnded:
-            return
-        if kind == "refused":
-            raise ConfigError(content[0])
-
     def close(self) -> None:
         """End the process, and all that it has started."""
         if self._process is not None:
@@ -163,7 +141,7 @@ class Keeper:
             pass
         memory = None if self.limits.memory_mib is None else _TreeMemory(pid)
         seconds = self.limits.seconds
-        making = None if seconds is None else max(seconds, _MAKING_SECONDS)
+        making = None if seconds is None else max(seconds, MAKING_SECONDS)
         try:
             answer = self._wait(making, memory, "making the ranker")
             # The clock of the fit starts when the ranker does.
@@ -254,18 +232,10 @@ def serve() -> None:
         except EOFError:
             return
         # BaseException: nobody interrupts this process, so what looks like Ctrl-C is the ranker's own.
-        try:
-            build(ranking)  # imports its packages, which is not the time of a fit
-            refusal = ("made",)
-        except ConfigError as error:
-            refusal = ("refused", str(error))
-        except BaseException as error:
-            refusal = ("refused", f"{type(error).__name__}: {error}")
+        with suppress(BaseException):
+            build(ranking)  # imports its packages, which is not its time; what is wrong shows in the fit
         with suppress(BrokenPipeError):  # nobody waits any more
-            if X is None:
-                _send(answers, refusal)
-                continue
-            _send(answers, ("begun",))  # what is wrong with the ranker shows in the fit
+            _send(answers, ("begun",))
             try:
                 answer = ("fitted", here.fit(ranking, X, y, seed))
             except BaseException as error:

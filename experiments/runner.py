@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 import tempfile
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ from experiments.desk import Desk, at_work
 from experiments.errors import BadInputError, LauncherError
 from experiments.fits import Limits
 from experiments.launch import launch
-from experiments.limits import Keeper
+from experiments.limits import MAKING_SECONDS
 from experiments.measure import first_line
 from experiments.progress import Progress, progress_for
 from experiments.rankers import build
@@ -257,14 +258,28 @@ def _check_rankers(cells: Sequence[Cell], limits: Limits) -> None:
     rankings = {
         json.dumps(cell.ranking, sort_keys=True, default=str): cell.ranking for cell in cells if cell.ranking
     }
-    if not limits:
-        for ranking in rankings.values():
+    for ranking in rankings.values():
+        if limits.seconds is None:
             build(ranking)
-        return
-    # One that hangs, or takes too much memory already here, must not hold up the others.
-    with closing(Keeper(limits)) as keeper:
-        for ranking in rankings.values():
-            keeper.check(ranking)
+        else:
+            _build_within(ranking, max(limits.seconds, MAKING_SECONDS))
+
+
+def _build_within(ranking: Mapping[str, Any], seconds: float) -> None:
+    """Make a ranker, and go on when that takes too long: its folds will say so, and others are not held up."""
+    raised: list[BaseException] = []
+
+    def make():
+        try:
+            build(ranking)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=make, name="making a ranker", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if raised:
+        raise raised[0]
 
 
 def _limits(launcher: Mapping[str, Any]) -> Limits:

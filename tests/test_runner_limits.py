@@ -74,13 +74,29 @@ def test_after_a_fold_that_took_too_long_the_others_can_be_given_up(tmp_path):
 
 
 def test_a_ranker_that_cannot_be_made_in_time_holds_up_no_other(tmp_path, monkeypatch):
-    monkeypatch.setattr("experiments.limits._MAKING_SECONDS", 2.0)
+    monkeypatch.setattr("experiments.limits.MAKING_SECONDS", 2.0)
+    monkeypatch.setattr("experiments.runner.MAKING_SECONDS", 2.0)
     (tmp_path / "flag").touch()
     hanging = ("hanging", {"_target_": "cheap.HangingAtFirst", "flag": str(tmp_path / "flag")})
     configs = study(tmp_path, hanging, GOOD, limit=1.0)
     result = run_study(configs, progress=Listening())
     assert statuses(result) == {"hanging": ["timeout"] * 2, "good": ["ok"] * 2}
     assert result.frame["error"].dropna().str.startswith("Timeout: making the ranker was stopped").all()
+
+
+@pytest.mark.parametrize("limit", [None, 60.0])
+@pytest.mark.parametrize(
+    ("ranker", "words"),
+    [
+        ({"_target_": "cheap.Quitting"}, "cheap.Quitting cannot be made: SystemExit: 4"),
+        ({"_target_": "reliefe.ReliefF", "n_neighbours": 3}, "n_neighbors"),
+        ({"_target_": "no.such.Ranker"}, "no.such"),
+    ],
+)
+def test_a_ranker_that_cannot_be_made_is_told_before_the_first_cell(tmp_path, ranker, words, limit):
+    with pytest.raises(BadInputError, match=words):
+        run_study(study(tmp_path, ("bad", ranker), GOOD, limit=limit), progress=Listening())
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.parametrize("n_workers", [1, 2])
