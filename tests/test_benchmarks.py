@@ -270,7 +270,8 @@ def test_random_data_in_place_of_a_real_file_say_so(monkeypatch, tmp_path):
         assert data.X.shape == shape and data.description.startswith("RANDOM")
 
 
-def test_real_files_are_read(local_data):
+def test_real_files_are_read(local_data, monkeypatch):
+    monkeypatch.setenv("RELIEFE_LOCAL_DATA", str(local_data))
     data = workloads.optdigits(False)
     assert data.X.shape == (5620, 64) and "real file" in data.description and data.X.max() == 16
     data = workloads.bibtex(False)
