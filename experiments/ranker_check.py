@@ -10,6 +10,7 @@ import pickle
 import random
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,12 +111,7 @@ class _Tried:
         """Rank as the benchmark does."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            complex_warning = np.exceptions.ComplexWarning
-            warnings.filterwarnings("error", category=complex_warning, module=r"experiments\.rankers\.")
-            try:
-                return rank({**self.block, **settings}, X, y, seed).weights
-            except complex_warning as error:
-                raise RankerError("the weights are complex numbers") from error
+            return rank({**self.block, **settings}, X, y, seed).weights
 
     def called(self, X, y) -> Any:
         """Call it on these very arrays."""
@@ -128,14 +124,12 @@ class _Tried:
 
         The first try is in a process of its own, which the ranker may take down.
         """
-        keeper = Keeper(Limits())
-        try:
-            keeper.fit(self.block, X, y, _SEED)
-        except FitEnded as ended:
-            if ended.error.startswith("ProcessDied"):
-                raise _Failed(f"{what}: {ended.error.partition(': ')[2]}; raise a ValueError") from ended
-        finally:
-            keeper.close()
+        with closing(Keeper(Limits())) as keeper:
+            try:
+                keeper.fit(self.block, X, y, _SEED)
+            except FitEnded as ended:
+                if ended.error.startswith("ProcessDied"):
+                    raise _Failed(f"{what}: {ended.error.partition(': ')[2]}; raise a ValueError") from ended
         try:
             return self.weights(X, y)
         except _CLEAR as error:
@@ -307,13 +301,11 @@ def _fold(tried: _Tried) -> str:
 
 
 def _in_fresh_process(block: Mapping[str, Any], X, y) -> np.ndarray:
-    keeper = Keeper(Limits())
-    try:
-        return keeper.fit(block, X, y, _SEED).result.weights
-    except FitEnded as ended:
-        raise _Failed(f"in a fresh process: {ended.error}") from ended
-    finally:
-        keeper.close()
+    with closing(Keeper(Limits())) as keeper:
+        try:
+            return keeper.fit(block, X, y, _SEED).result.weights
+        except FitEnded as ended:
+            raise _Failed(f"in a fresh process: {ended.error}") from ended
 
 
 def _quiet(tried: _Tried) -> str:

@@ -170,10 +170,10 @@ class Store:
             elif table is not None:
                 unfinished[key] = table
         found = {table["cell_key"][0].as_py() for table in loose}
-        packed = [self._packs.read([key for key in keys if key not in found], needed)]
-        found |= set(packed[0]["cell_key"].unique().to_pylist())
-        packed.append(self._published.read([key for key in keys if key not in found], needed))
-        found |= set(packed[1]["cell_key"].unique().to_pylist())
+        packed = []
+        for packs in (self._packs, self._published):
+            packed.append(packs.read([key for key in keys if key not in found], needed))
+            found |= set(packed[-1]["cell_key"].unique().to_pylist())
         loose += [table for key, table in unfinished.items() if key not in found]
         table = pa.concat_tables([*packed, *loose])
         places = pc.index_in(table["cell_key"], value_set=pa.array(keys, pa.string())).to_numpy()

@@ -67,7 +67,9 @@ class Study:
         # By names: the same cell may stand in a study under two of them, and is run once.
         self.named: dict[tuple[str, str, str, str], Cell] = {}
         loaded: dict[str, datasets.Dataset] = {}
-        loaded_as: dict[str, datasets.Dataset] = {}
+        distances: dict[str, set[str]] = defaultdict(
+            set
+        )  # of data sets with classes, where they mean nothing
         checked = set()
         for config in configs:
             for key in ("learner", "multilabel_learner"):  # before the data, which may take long to read
@@ -86,8 +88,10 @@ class Study:
                         raise
                     self.absent[config["dataset_key"]] = str(error)
                     continue
-            loaded_as[config["dataset_key"]] = loaded[source]
             data, n_splits = loaded[source], config["protocol"]["n_splits"]
+            if data.task == "multiclass" and "target_distance" in config["ranker"]:
+                distance = json.dumps(config["ranker"]["target_distance"], default=str)
+                distances[config["dataset_key"]].add(distance)
             if measure := config["protocol"].get("measure"):  # which has neither learner nor folds
                 _check_measure(measure, config, data)
             else:
@@ -102,7 +106,7 @@ class Study:
         if self.absent and not self.named:
             reasons = "\n".join(self.absent.values())
             raise BadInputError(f"none of the study's {len(self.absent)} data sets is here\n{reasons}")
-        _check_distances(configs, loaded_as)
+        _check_distances(distances)
         self.cells = {cell.key: cell for cell in self.named.values()}
 
     def missing(self, store: Store, limits: Limits) -> list[Cell]:
@@ -166,13 +170,8 @@ def _check_measure(measure: Mapping[str, Any], config: Mapping[str, Any], data: 
         )
 
 
-def _check_distances(configs: Sequence[Mapping[str, Any]], data: Mapping[str, datasets.Dataset]) -> None:
+def _check_distances(distances: Mapping[str, set[str]]) -> None:
     """Refuse a study that would rank classes once for every distance between label sets, and get the same."""
-    distances: dict[str, set[str]] = defaultdict(set)
-    for config in configs:
-        of = data.get(config["dataset_key"])
-        if of is not None and of.task == "multiclass" and "target_distance" in config["ranker"]:
-            distances[config["dataset_key"]].add(json.dumps(config["ranker"]["target_distance"], default=str))
     for name, several in distances.items():
         if len(several) > 1:
             raise BadInputError(

@@ -1,6 +1,7 @@
 """Published rows: copied whole, read without data, found by whoever runs the same, and what is said of them."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -179,4 +180,4 @@ def test_published_studies_are_there_and_hold_no_path_of_a_machine():
     for file in publishing.FOLDER.rglob("*"):
         if file.suffix in (".csv", ".json", ".html", ".svg", ".tex", ".yaml"):
             text = file.read_text(encoding="utf-8")
-            assert "/tmp/" not in text and "/work/" not in text and "/home/" not in text, file
+            assert not re.search(r"/(tmp|home|root|work|Users|mnt|srv)/", text), file
