@@ -33,7 +33,7 @@ Keys
   ranker.PARAMETER=VALUE                     any parameter of the ranker: ranker.n_neighbors=5,15
   ranker._target_=package.module.Class       a ranker of your own (fit, then feature_importances_ or scores_)
   also=NAME  also._target_=…  also.KEY=VALUE  a ranker beside those of the study, or of ranker=
-  protocol.n_splits  .n_repeats  .grid_points  .learner.PARAMETER  .multilabel_learner.PARAMETER
+  protocol.n_splits  .n_repeats  .grid_points  .max_rows  .learner.PARAMETER  .multilabel_learner.PARAMETER
   dataset.path=FILE dataset.target=COLUMN    data of your own, with dataset=csv and the like; [a,b] = labels
   paths.local_data=FOLDER                    where data files lie
   paths.results=FOLDER                       where rows, tables and figures go

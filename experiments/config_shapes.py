@@ -90,6 +90,7 @@ _RANGES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
         "n_splits": (lambda value: value >= 1, "at least 2"),
         "n_repeats": (lambda value: value >= 1, "at least 1"),
         "grid_points": (lambda value: value >= 1, "at least 1"),
+        "max_rows": (lambda value: value is None or value >= 2, "at least 2, or null for all rows"),
     },
     "launcher": {
         "backend": (lambda value: value in BACKENDS, f"one of {', '.join(BACKENDS)}"),

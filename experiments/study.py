@@ -10,6 +10,7 @@ from typing import Any
 
 from experiments import datasets
 from experiments.cells import Cell, cells_of, learner_of
+from experiments.datasets.sampling import sampled
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluate import make_learner
 from experiments.fits import Limits
@@ -67,6 +68,7 @@ class Study:
         # By names: the same cell may stand in a study under two of them, and is run once.
         self.named: dict[tuple[str, str, str, str], Cell] = {}
         loaded: dict[str, datasets.Dataset] = {}
+        samples: dict[tuple[str, int | None, int], datasets.Dataset] = {}
         distances: dict[str, set[str]] = defaultdict(
             set
         )  # of data sets with classes, where they mean nothing
@@ -88,7 +90,11 @@ class Study:
                         raise
                     self.absent[config["dataset_key"]] = str(error)
                     continue
-            data, n_splits = loaded[source], config["protocol"]["n_splits"]
+            max_rows, n_splits = config["protocol"].get("max_rows"), config["protocol"]["n_splits"]
+            drawn = (source, max_rows, config["seed"])
+            if drawn not in samples:
+                samples[drawn] = sampled(loaded[source], max_rows, config["seed"])
+            data = samples[drawn]
             if data.task == "multiclass" and "target_distance" in config["ranker"]:
                 distance = json.dumps(config["ranker"]["target_distance"], default=str)
                 distances[config["dataset_key"]].add(distance)
@@ -96,8 +102,8 @@ class Study:
                 _check_measure(measure, config, data)
             else:
                 learner_of(config["protocol"], data.task)
-                if (source, n_splits) not in checked:
-                    checked.add((source, n_splits))
+                if (*drawn, n_splits) not in checked:
+                    checked.add((*drawn, n_splits))
                     check_classes(data.y, n_splits=n_splits, class_names=data.class_names, dataset=data.name)
             self.data[data.checksum] = data
             known = {"checksum": data.checksum, "task": data.task, "informative": data.informative}

@@ -278,10 +278,11 @@ _PAPER_EXTENT = {"mcc": (10, 10), "mlc": (10, 10), "convergence": (3, 1)}
 def _protocol(claim: Claim, comparison: Comparison) -> str:
     first = comparison.group.expected.iloc[0]
     here = (int(first["n_splits"]), int(first["n_repeats"]))
-    paper = _PAPER_EXTENT[claim.about]
-    if here == paper:
+    paper, max_rows = _PAPER_EXTENT[claim.about], comparison.group.max_rows
+    if here == paper and max_rows is None:
         return ""
-    return f" (here {here[0]} folds × {here[1]}, in the paper {paper[0]} × {paper[1]})"
+    rows = "" if max_rows is None else f" on at most {max_rows:,} rows"
+    return f" (here {here[0]} folds × {here[1]}{rows}, in the paper {paper[0]} × {paper[1]})"
 
 
 def _missing(claim: Claim, comparison: Comparison) -> tuple[str, bool]:

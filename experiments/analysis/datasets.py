@@ -41,9 +41,15 @@ def dataset_table(frame: pd.DataFrame, group: Group) -> pd.DataFrame:
         if len(seen):
             line["rows"] = float((seen["n_train"] + seen["n_test"]).max())
             line["features"] = float(seen["n_features"].max())
+        differs = [str(block.get("differs") or "")]
+        if group.max_rows is not None and (stated.get("rows") or 0) > group.max_rows:
+            line["nonzero_share"] = np.nan  # stated of all rows
+            differs.append(
+                f"A sample of {group.max_rows:,} of {stated['rows']:,} rows (protocol {group.protocol})."
+            )
         line |= {f"paper_{each}": _number(paper.get(each)) for each in _QUANTITIES}
         line |= {
-            "differs": " ".join(str(block.get("differs") or "").split()),
+            "differs": " ".join(" ".join(differs).split()),
             "here": name not in group.absent,
             "citation": " ".join(str(block.get("citation") or "").split()),
             "licence": " ".join(str(block.get("licence") or "").split()),

@@ -53,6 +53,8 @@ class Group:
         Rankers that were added to those of the study: all their pairs are tested.
     targets : dict of str to str
         Ranker → its ``_target_``.
+    max_rows : int or None
+        How many rows of a data set the protocol uses at most; None means all.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Group:
     absent: dict[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     targets: dict[str, str] = field(default_factory=dict)
+    max_rows: int | None = None
 
     @property
     def varies_iterations(self) -> bool:
@@ -74,10 +77,11 @@ class Group:
 
     @property
     def extent(self) -> str:
-        """Protocol, folds and repeats in words."""
+        """Protocol, folds, repeats and rows in words."""
         first = self.expected.iloc[0]
         folds, repeats = int(first["n_splits"]), int(first["n_repeats"])
-        return f"{self.protocol}: {folds} folds × {repeats} repeat{'' if repeats == 1 else 's'}"
+        rows = "" if self.max_rows is None else f", a sample of at most {self.max_rows:,} rows"
+        return f"{self.protocol}: {folds} folds × {repeats} repeat{'' if repeats == 1 else 's'}{rows}"
 
 
 def groups_of(configs: Iterable[Mapping[str, Any]], absent: Mapping[str, str] | None = None) -> list[Group]:
@@ -120,6 +124,7 @@ def groups_of(configs: Iterable[Mapping[str, Any]], absent: Mapping[str, str] | 
                 absent={name: why for name, why in (absent or {}).items() if name in datasets},
                 also=tuple(dict.fromkeys(config["ranker_key"] for config in mine if config.get("also"))),
                 targets={config["ranker_key"]: str(config["ranker"].get("_target_")) for config in mine},
+                max_rows=mine[0]["protocol"].get("max_rows"),
             )
         )
     return made

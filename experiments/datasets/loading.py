@@ -130,7 +130,7 @@ def load(
         ) from error
     named = raw.informative if dataset.get("informative") is None else dataset["informative"]
     informative = _places(name, named or (), feature_names)
-    return Dataset(name, task, X, y, class_names, feature_names, _checksum(task, X, y), origin, informative)
+    return Dataset(name, task, X, y, class_names, feature_names, checksum_of(task, X, y), origin, informative)
 
 
 def _places(name: str, informative: Sequence[str], feature_names: Sequence[str]) -> tuple[int, ...]:
@@ -231,7 +231,21 @@ def _compare(
         raise DatasetError(f"data set {name} is not what its YAML file states: " + "; ".join(differing))
 
 
-def _checksum(task: str, X: np.ndarray | sparse.csr_matrix, y: np.ndarray | sparse.csr_matrix) -> str:
+def checksum_of(task: str, X: np.ndarray | sparse.csr_matrix, y: np.ndarray | sparse.csr_matrix) -> str:
+    """Checksum of what rankers and learners see.
+
+    Parameters
+    ----------
+    task : str
+        "multiclass" or "multilabel".
+    X, y : arrays
+        As in :class:`Dataset`.
+
+    Returns
+    -------
+    str
+        SHA-256, hexadecimal.
+    """
     # CSR is the common form: the same matrix has the same checksum however it was stored. Fixed byte order and
     # integer width keep it the same on every machine.
     canonical = sparse.csr_matrix(X)

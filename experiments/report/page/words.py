@@ -64,6 +64,8 @@ def extent(protocol: Mapping[str, Any]) -> str:
     """Say how a protocol splits: "10 repeats of 10-fold cross-validation"."""
     n_splits, n_repeats = int(protocol["n_splits"]), int(protocol["n_repeats"])
     once = f"{n_splits}-fold cross-validation"
+    if protocol.get("max_rows"):
+        once += f" of a sample of at most {int(protocol['max_rows']):,} rows"
     return once if n_repeats == 1 else f"{n_repeats} repeats of {once}"
 
 
