@@ -27,8 +27,8 @@ def sampled(data: Dataset, max_rows: int | None, seed: int) -> Dataset:
     -------
     Dataset
         The same one when it has no more rows than that. Otherwise with ``max_rows`` rows in their old order and a
-        checksum of its own. Classes keep their shares, to rounding, and those without a row left are gone; of labels
-        all columns stay. Features stay as they are, those that have become constant among them.
+        checksum of its own. Classes keep their shares, to rounding, and those without a row left are gone; of
+        labels all columns stay. Features stay as they are, those that have become constant among them.
     """
     n = data.X.shape[0]
     if max_rows is None or n <= max_rows:
