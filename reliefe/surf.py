@@ -135,7 +135,8 @@ class _ThresholdRanker(Ranker):
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)
             with Team(self.n_jobs) as team:
-                return DenseRows(Z, groups, team)
+                # A threshold for all rows would need all distances anyway before any could be left coarse.
+                return DenseRows(Z, groups, team, coarse=self._per_row)
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
+from threading import Lock
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +27,8 @@ from reliefe.targets import add_updates
 
 _BLOCK_BYTES = 32 * 2**20
 _ROW_BYTES = 2**20  # distances that a thread holds at a time where rows are worked on a few at a time
+_COARSE_BITS = 26  # of 32-bit fixed point, so that 2⁵ values can be summed in 32 bits
+_FEW = 0.25  # share of a block's rows up to which it pays to measure these again one by one
 _STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
 _PIECES = 16  # sums of sparse updates, however many threads there are; added up in order
 
@@ -102,7 +105,7 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
 
 
 class DenseRows:
-    """Exact Manhattan distances among the range-normalised rows of a dense matrix, in fixed point.
+    """Manhattan distances among the range-normalised rows of a dense matrix, in fixed point.
 
     Parameters
     ----------
@@ -112,30 +115,110 @@ class DenseRows:
         The order of the rows.
     team : Team
         Threads for the copy that is made.
+    coarse : bool
+        Whether values are rounded to 32 bits at first, which is quicker to sum up. Every distance is then off by
+        at most the sum of the two rows' ``errors``, and rows for which that matters can be measured again.
+
+    Attributes
+    ----------
+    tolerance : float
+        What rounding can do to a distance that is not coarse.
+    errors : int64 ndarray of shape (n,)
+        By how much the values of each row, by place, are off in all.
     """
 
     dtype = np.dtype(np.int64)
 
-    def __init__(self, Z, groups, team):
-        fixed = FixedPoint(Z)
-        self.tolerance = float(fixed.tolerance)
-        n, p = Z.shape
-        self._columns = np.empty((p, n), dtype=np.int64)
+    def __init__(self, Z, groups, team, coarse=False):
+        self._fixed = FixedPoint(Z)
+        self.tolerance = float(self._fixed.tolerance)
+        self._Z, self._members = Z, groups.members
+        self.errors = np.zeros(Z.shape[0], dtype=np.int64)
+        if coarse:
+            self._round(team)
+        else:
+            self._copy(team)
+
+    def _copy(self, team):
+        """Copy the matrix into fixed point, whole."""
+        n, p = self._Z.shape
+        columns = np.empty((p, n), dtype=np.int64)
         team.each(
-            lambda lo, hi: measuring.fixed_columns(Z, groups.members, fixed.factor, lo, hi, self._columns),
+            lambda lo, hi: measuring.fixed_columns(
+                self._Z, self._members, self._fixed.factor, lo, hi, columns
+            ),
             pieces(p, int(np.clip(2**20 // n, 16, 1024))),
         )
-        self._sums = self._columns.sum(axis=0)
-        self._piece_rows = int(np.clip(_STEPS / (n * p), 4, 64))
+        self._settings(columns, depth=p, unit=1)
+
+    def _round(self, team):
+        """Copy the matrix into fixed point of 32 bits."""
+        n, p = self._Z.shape
+        bits = int(self._fixed.factor).bit_length() - 1 - _COARSE_BITS
+        columns = np.empty((p, n), dtype=np.uint32)
+        lock = Lock()
+
+        def part(lo, hi):
+            errors = np.zeros(n, dtype=np.int64)
+            measuring.coarse_columns(
+                self._Z, self._members, self._fixed.factor, bits, lo, hi, columns, errors
+            )
+            with lock:
+                self.errors += errors
+
+        team.each(part, pieces(p, int(np.clip(2**20 // n, 16, 1024))))
+        self._settings(columns, depth=2 ** (31 - _COARSE_BITS), unit=2**bits)
+
+    def _settings(self, columns, depth, unit):
+        n, p = self._Z.shape
+        self._columns, self._sums = columns, columns.sum(axis=0, dtype=np.int64)
+        self._depth, self._unit = depth, unit
+        self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, 64))
 
     def measure_block(self, first, out, team, advance):
         """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
         b = out.shape[0]
         team.each(
-            lambda lo, hi: measuring.manhattan_dense(self._columns, self._sums, first, b, lo, hi, out),
+            lambda lo, hi: measuring.manhattan_dense(
+                self._columns, self._sums, self._depth, self._unit, first, b, lo, hi, out
+            ),
             pieces(b, self._piece_rows),
             advance=advance,
         )
+
+    def measure_again(self, first, rows, out, team):
+        """Measure some rows of a block without rounding to 32 bits.
+
+        Parameters
+        ----------
+        first : int
+            Place of the block's first row.
+        rows : int64 ndarray of shape (f,)
+            Which of its rows.
+        out : int64 ndarray of shape (b, n)
+            Distances of the block. These rows are overwritten, and the columns of these rows in the other rows. When
+            there are many, all of it is, and further blocks are not coarse any more.
+
+        Returns
+        -------
+        int64 ndarray
+            The rows whose distances are now right.
+        """
+        b, n = out.shape
+        if rows.shape[0] > _FEW * b:
+            self.errors[:] = 0
+            self._copy(team)
+            self.measure_block(first, out, team, lambda steps: None)
+            return np.arange(b)
+        factor = self._fixed.factor
+        team.each(
+            lambda lo, hi: measuring.manhattan_rows(
+                self._Z, self._members, factor, first + rows, rows, lo, hi, out
+            ),
+            pieces(n, max(1, int(_STEPS / (4.0 * rows.shape[0] * self._Z.shape[1])))),
+        )
+        out[:, first + rows] = out[rows, first : first + b].T
+        return rows
 
 
 class _Pairs:
@@ -149,19 +232,25 @@ class _Pairs:
         # Rounding of the distance, of the mean, and of the deviation.
         self._tolerance = 3.0 * float(source.tolerance)
 
-    def _factors(self, block, places, rule, skrebate, threshold, lo, hi):
-        """Turn the distances of the rows ``lo … hi − 1`` of a block into weights by zone and class."""
+    def _thresholds(self, block, places, rule, threshold, lo, hi):
+        """Take the thresholds of the rows ``lo … hi − 1`` of a block from their distances."""
         part = slice(lo, hi)
         if rule.per_row:
             kernels.spread(block.distances, places, lo, hi, block.means, block.deviations)
             middle, half = block.means[part], 0.5 * block.deviations[part]
         else:
             middle, half = np.full(hi - lo, threshold), 0.0
-        slack = self._tolerance + RELATIVE_TOLERANCE * middle
+        slack = self._slack(middle)
         below, above = middle - half - slack, middle + half + slack
         if self._source.dtype.kind == "i":
             below, above = np.ceil(below), np.floor(above)
         block.below[part], block.above[part] = below, above
+
+    def _slack(self, middle):
+        return self._tolerance + RELATIVE_TOLERANCE * middle
+
+    def _factors(self, block, places, rule, skrebate, lo, hi):
+        """Turn the distances of the rows ``lo … hi − 1`` of a block into weights by zone and class."""
         kernels.zone_factors(
             block.distances,
             places,
@@ -245,10 +334,35 @@ class _Blocks(_Pairs):
 
     def _weigh_block(self, places, rule, skrebate, threshold, team):
         """Turn the distances of a block into weights by zone and class."""
-        team.split(
-            lambda lo, hi: self._factors(self._block, places, rule, skrebate, threshold, lo, hi),
-            places.shape[0],
-        )
+        block, b = self._block, places.shape[0]
+
+        def part(lo, hi):
+            self._thresholds(block, places, rule, threshold, lo, hi)
+
+        team.split(part, b)
+        for row in self._settle(places, rule, team):
+            part(row, row + 1)
+        team.split(lambda lo, hi: self._factors(block, places, rule, skrebate, lo, hi), b)
+
+    def _settle(self, places, rule, team):
+        """Measure again where a coarse distance does not tell on which side of a threshold it lies; say which rows.
+
+        A threshold of a row is off by at most 1.5 times the error of its distances: the mean by that error at most,
+        and half the deviation by half of it.
+        """
+        errors = getattr(self._source, "errors", None)
+        if errors is None or not errors.any():
+            return ()
+        block, b = self._block, places.shape[0]
+        error = (errors[places] + errors.max()).astype(np.float64)
+        margins = np.ceil(2.5 * error + self._slack(block.means[:b])).astype(np.int64) + 1
+        found = np.empty(b, dtype=np.bool_)
+        zones = (block.distances[:b], places, block.below, block.above, rule.far, margins)
+        team.split(lambda lo, hi: kernels.doubtful(*zones, lo, hi, found), b)
+        rows = np.flatnonzero(found)
+        if not rows.size:
+            return ()
+        return self._source.measure_again(int(places[0]), rows, block.distances[:b], team)
 
 
 class _DensePairs(_Blocks):
@@ -411,7 +525,8 @@ class _SparsePairs(_Pairs):
                 for block, pairs, places, rows, seconds in self._few_rows(lo, hi):
                     began = time.perf_counter()
                     b = places.shape[0]
-                    self._factors(block, places, rule, skrebate, threshold, 0, b)
+                    self._thresholds(block, places, rule, threshold, 0, b)
+                    self._factors(block, places, rule, skrebate, 0, b)
                     self._pair_weights(block, places, 0, b, pairs)
                     offsets[places] = block.offsets[:b]
                     between = time.perf_counter()

@@ -57,6 +57,12 @@ def zones(distances, per_row, skrebate, missing=False):
     return result
 
 
+def too_near(distances, i, thresholds, margin):
+    """Whether any other row is as far from row i as one of the thresholds, give or take the margin."""
+    others = [d for m, d in enumerate(distances) if m != i]
+    return any(abs(d - threshold) <= margin for d in others for threshold in thresholds)
+
+
 def class_factors(members, own, sizes, n, skrebate):
     """What the mean over each class in a zone is multiplied by; ``members`` are rows by class, none empty."""
     misses = sum(len(rows) for c, rows in members.items() if c != own)

@@ -26,8 +26,10 @@ KS = [1, 3, 15, "adaptive"]
 
 #: Kernel → its twin in naive.py. Parts of a kernel (names with an underscore) are tested with the whole.
 TWINS = {
+    "distances.coarse_columns": naive.table,
     "distances.fixed_columns": naive.table,
     "distances.manhattan_dense": naive.manhattan,
+    "distances.manhattan_rows": naive.manhattan,
     "distances.manhattan_sparse": naive.manhattan,
     "distances.metric_dense": naive.METRICS,
     "distances.metric_sparse": naive.METRICS,
@@ -57,6 +59,7 @@ TWINS = {
     "sparsify.decide": naive.sparsify_rule,
     "targets.between_sets": naive.SET_DISTANCES,
     "targets.between_vectors": naive.EMBEDDED_DISTANCES,
+    "thresholds.doubtful": naive_thresholds.too_near,
     "thresholds.list_pairs": naive_thresholds.pair_weights,
     "thresholds.list_zones": naive_thresholds.zones,
     "thresholds.zone_factors": naive_thresholds.pair_weights,

@@ -211,6 +211,33 @@ def test_blocks_change_nothing_but_the_last_digits(kind, storage, small_blocks):
     assert_weights_equal(ranker.feature_importances_, twin.weights(kind.__name__, X, y, exact=True))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("bits", [26, 19, 14, 2])
+@pytest.mark.parametrize("kind", [MultiSURF, MultiSURFStar])
+def test_rounding_distances_at_first_changes_no_bit(kind, bits, n_jobs, small_blocks, monkeypatch):
+    """With few bits hardly a distance tells by itself on which side of a threshold it lies."""
+    rng = np.random.default_rng(210)
+    X, y = np.exp(rng.normal(size=(300, 40))), rng.integers(0, 3, 300)
+    again, shares = thresholds.DenseRows.measure_again, []
+
+    def counted(self, first, rows, out, team):
+        shares.append(rows.shape[0] / out.shape[0])
+        return again(self, first, rows, out, team)
+
+    monkeypatch.setattr(thresholds.DenseRows, "measure_again", counted)
+    monkeypatch.setattr(thresholds, "_COARSE_BITS", bits)
+    found = kind(n_jobs=n_jobs).fit(X, y).feature_importances_
+    few = [share for share in shares if share <= 0.25]
+    assert few == shares if bits == 26 else shares
+    assert few or bits != 19
+    assert few != shares or bits > 14
+    whole = thresholds.DenseRows.__init__
+    monkeypatch.setattr(
+        thresholds.DenseRows, "__init__", lambda self, Z, groups, team, coarse: whole(self, Z, groups, team)
+    )
+    np.testing.assert_array_equal(found, kind(n_jobs=n_jobs).fit(X, y).feature_importances_)
+
+
 @STORAGE
 @pytest.mark.parametrize("blocks", [False, True])
 @KIND

@@ -52,17 +52,78 @@ def test_fixed_point_distances(p):
     for first, n_rows in ((0, 14), (3, 6), (13, 1), (0, 1)):
         for cut in {0, 1, n_rows // 2, n_rows}:
             out = np.full((n_rows, 14), -1, dtype=np.int64)
-            measuring.manhattan_dense(columns, X.sum(axis=1), first, n_rows, 0, cut, out)
-            measuring.manhattan_dense(columns, X.sum(axis=1), first, n_rows, cut, n_rows, out)
+            measuring.manhattan_dense(columns, X.sum(axis=1), p, 1, first, n_rows, 0, cut, out)
+            measuring.manhattan_dense(columns, X.sum(axis=1), p, 1, first, n_rows, cut, n_rows, out)
             assert out.tolist() == expected[first : first + n_rows]
 
 
 def test_fixed_point_distances_of_more_rows_than_a_tile():
     X = np.random.default_rng(204).integers(0, 50, size=(150, 5))
     out = np.empty((150, 150), dtype=np.int64)
-    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 0, 150, 0, 80, out)
-    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 0, 150, 80, 150, out)
+    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 5, 1, 0, 150, 0, 80, out)
+    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 5, 1, 0, 150, 80, 150, out)
     assert (out == np.abs(X[:, None] - X[None]).sum(axis=2)).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 40), (40, 3), (33, 17)])
+def test_columns_in_coarse_fixed_point(shape):
+    rng = np.random.default_rng(207)
+    Z, members = rng.random(shape) - 0.5, rng.permutation(shape[0])
+    columns, errors = np.full(shape[::-1], 7, dtype=np.uint32), np.full(shape[0], 1, dtype=np.int64)
+    middle = shape[1] // 2
+    measuring.coarse_columns(Z, members, 2.0**30, 10, middle, shape[1], columns, errors)
+    assert (columns[:middle] == 7).all()
+    measuring.coarse_columns(Z, members, 2.0**30, 10, 0, middle, columns, errors)
+    off = [1] * shape[0]
+    for j, column in enumerate(zip(*naive.table(Z, exact=True), strict=True)):
+        fine = [round(value * 2**30) for value in column]
+        for m, i in enumerate(members):
+            value = fine[i] - min(fine)
+            assert columns[j, m] == (value + 2**9) // 2**10
+            off[m] += abs(value - int(columns[j, m]) * 2**10)
+    assert errors.tolist() == off
+
+
+@pytest.mark.parametrize("p", [1, 7, 8, 31, 32, 33, 100])
+def test_distances_of_32_bit_columns(p):
+    columns = np.random.default_rng(208).integers(0, 2**26 + 1, size=(p, 14), dtype=np.uint32)
+    columns[:, 0], columns[:, 1] = 2**26, 0  # no sum of 32 of them may run over
+    X = columns.T.astype(np.int64)
+    expected = [[naive.manhattan(a, b) * 8 for b in X.tolist()] for a in X.tolist()]
+    for first, n_rows in ((0, 14), (3, 6)):
+        out = np.full((n_rows, 14), -1, dtype=np.int64)
+        measuring.manhattan_dense(columns, X.sum(axis=1), 32, 8, first, n_rows, 0, n_rows, out)
+        assert out.tolist() == expected[first : first + n_rows]
+
+
+@pytest.mark.parametrize("p", [1, 9, 600])
+def test_distances_of_a_few_rows(p):
+    Z = np.random.default_rng(209).random((12, p))
+    fixed = [[round(value * 2**20) for value in row] for row in naive.table(Z, exact=True)]
+    out = np.full((4, 12), -1, dtype=np.int64)
+    positions, rows = np.array([3, 5]), np.array([0, 2])
+    for lo, hi in ((0, 7), (7, 12)):
+        measuring.manhattan_rows(Z, MEMBERS, 2.0**20, positions, rows, lo, hi, out)
+    assert (out[[1, 3]] == -1).all()
+    for position, row in zip(positions, rows, strict=True):
+        own = fixed[MEMBERS[position]]
+        assert out[row].tolist() == [naive.manhattan(own, fixed[i]) for i in MEMBERS]
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_rows_with_a_distance_too_near_a_threshold(far):
+    distances, places = symmetric(40), np.arange(12)
+    below, above = np.arange(12) * 2 + 4, np.arange(12) * 2 + 20
+    margins = np.arange(12) % 3
+    found = np.zeros(12, dtype=np.bool_)
+    zones = (distances, places, below, above, far, margins)
+    kernels.doubtful(*zones, 0, 5, found)
+    kernels.doubtful(*zones, 5, 12, found)
+    expected = [
+        twin.too_near(distances[i], i, [below[i], above[i]] if far else [below[i]], margins[i])
+        for i in range(12)
+    ]
+    assert found.tolist() == expected and 0 < sum(expected) < 12
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])

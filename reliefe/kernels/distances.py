@@ -47,12 +47,12 @@ def fixed_columns(Z, members, factor, lo, hi, columns):
 
 
 @kernel()
-def _add_columns(query, columns, m0, m1, r0, r1, out):
-    """Add the larger values, column by column, of the rows ``r0 … r1 − 1`` and ``m0 … m1 − 1`` to ``out``."""
+def _add_columns(query, columns, m0, m1, j0, j1, n_rows, totals):
+    """Add the larger values, column by column, of ``n_rows`` queries and the rows ``m0 … m1 − 1`` to ``totals``."""
     width = m1 - m0
-    j = 0
+    j = j0
     # Eight columns at a time: the running sums are then read and written once per eight columns.
-    while j + 8 <= columns.shape[0]:
+    while j + 8 <= j1:
         c0 = columns[j, m0:m1]
         c1 = columns[j + 1, m0:m1]
         c2 = columns[j + 2, m0:m1]
@@ -61,8 +61,8 @@ def _add_columns(query, columns, m0, m1, r0, r1, out):
         c5 = columns[j + 5, m0:m1]
         c6 = columns[j + 6, m0:m1]
         c7 = columns[j + 7, m0:m1]
-        for r in range(r1 - r0):
-            total = out[r0 + r, m0:m1]
+        for r in range(n_rows):
+            total = totals[r * _LANES : (r + 1) * _LANES]
             q0 = query[r, j]
             q1 = query[r, j + 1]
             q2 = query[r, j + 2]
@@ -76,10 +76,10 @@ def _add_columns(query, columns, m0, m1, r0, r1, out):
                     (max(q4, c4[m]) + max(q5, c5[m])) + (max(q6, c6[m]) + max(q7, c7[m]))
                 )
         j += 8
-    while j < columns.shape[0]:
+    while j < j1:
         c0 = columns[j, m0:m1]
-        for r in range(r1 - r0):
-            total = out[r0 + r, m0:m1]
+        for r in range(n_rows):
+            total = totals[r * _LANES : (r + 1) * _LANES]
             q0 = query[r, j]
             for m in range(width):
                 total[m] += max(q0, c0[m])
@@ -87,7 +87,7 @@ def _add_columns(query, columns, m0, m1, r0, r1, out):
 
 
 @kernel()
-def manhattan_dense(columns, sums, first, n_rows, lo, hi, out):
+def manhattan_dense(columns, sums, depth, unit, first, n_rows, lo, hi, out):
     """Fixed-point Manhattan distances from consecutive rows to all rows.
 
     The difference of two values is twice the larger one less both. The sums of the values of a row are known
@@ -95,10 +95,14 @@ def manhattan_dense(columns, sums, first, n_rows, lo, hi, out):
 
     Parameters
     ----------
-    columns : int64 array of shape (p, n)
+    columns : int64 or uint32 array of shape (p, n)
         Range-normalised columns in fixed point: the matrix with its rows side by side.
     sums : int64 array of shape (n,)
         Sum of the values of each row.
+    depth : int
+        Of how many columns the values can be summed in the type of ``columns``.
+    unit : int
+        What 1 in ``columns`` stands for in ``out``.
     first, n_rows : int
         The block consists of the rows ``first … first + n_rows − 1``. Distances inside it are measured once and
         written in both places.
@@ -108,7 +112,8 @@ def manhattan_dense(columns, sums, first, n_rows, lo, hi, out):
         Rows ``lo … hi − 1`` are overwritten, and parts of the rows after them.
     """
     p, n = columns.shape
-    query = np.empty((_ROWS_PER_TILE, p), dtype=np.int64)
+    query = np.zeros((_ROWS_PER_TILE, p), dtype=columns.dtype)
+    totals = np.zeros(_ROWS_PER_TILE * _LANES, dtype=columns.dtype)
     for r0 in range(lo, hi, _ROWS_PER_TILE):
         r1 = min(hi, r0 + _ROWS_PER_TILE)
         for j in range(p):
@@ -122,17 +127,109 @@ def manhattan_dense(columns, sums, first, n_rows, lo, hi, out):
                 m1 = min(stop, m0 + _LANES)
                 for r in range(r0, r1):
                     out[r, m0:m1] = 0
-                _add_columns(query, columns, m0, m1, r0, r1, out)
+                for j0 in range(0, p, depth):
+                    totals[:] = 0
+                    _add_columns(query, columns, m0, m1, j0, min(p, j0 + depth), r1 - r0, totals)
+                    for r in range(r0, r1):
+                        row = out[r, m0:m1]
+                        total = totals[(r - r0) * _LANES :]
+                        for m in range(m1 - m0):
+                            row[m] += np.int64(total[m])
                 for r in range(r0, r1):
                     own = sums[first + r]
                     others = sums[m0:m1]
                     row = out[r, m0:m1]
                     for m in range(m1 - m0):
-                        row[m] = 2 * row[m] - own - others[m]
+                        row[m] = (2 * row[m] - own - others[m]) * unit
         for m0 in range(r1, n_rows, _ROWS_PER_TILE):
             for m in range(m0, min(n_rows, m0 + _ROWS_PER_TILE)):
                 for r in range(r0, r1):
                     out[m, first + r] = out[r, first + m]
+
+
+@kernel()
+def coarse_columns(Z, members, factor, bits, lo, hi, columns, errors):
+    """Copy columns of a matrix of rows into fixed point of 32 bits, its rows in another order.
+
+    Parameters
+    ----------
+    Z : float64 array of shape (n, p)
+        The rows; the values of a column lie within a stretch of length 1.
+    members : int64 array of shape (n,)
+        Row numbers in the order in which they are to stand.
+    factor : float
+        The power of two of the fine fixed point.
+    bits : int
+        How many bits of it are rounded away.
+    lo, hi : int
+        Range of columns to work on.
+    columns : uint32 array of shape (p, n)
+        Rows ``lo … hi − 1`` are overwritten: values less the smallest of their column, rounded.
+    errors : int64 array of shape (n,)
+        Grows by what the values of a row are off, in units of the fine fixed point.
+    """
+    n = members.shape[0]
+    half = np.int64(1) << (bits - 1)
+    fine = np.empty((_COPIED, n), dtype=np.int64)
+    for j0 in range(lo, hi, _COPIED):
+        j1 = min(hi, j0 + _COPIED)
+        for m0 in range(0, n, _COPIED):
+            for j in range(j0, j1):
+                for m in range(m0, min(n, m0 + _COPIED)):
+                    fine[j - j0, m] = np.int64(np.rint(Z[members[m], j] * factor))
+        for j in range(j0, j1):
+            values = fine[j - j0]
+            lowest = values.min()
+            column = columns[j]
+            for m in range(n):
+                value = values[m] - lowest
+                coarse = (value + half) >> bits
+                column[m] = np.uint32(coarse)
+                errors[m] += abs(value - (coarse << bits))
+
+
+@kernel()
+def manhattan_rows(Z, members, factor, positions, rows, lo, hi, out):
+    """Fixed-point Manhattan distances from a few rows to some rows.
+
+    Parameters
+    ----------
+    Z : float64 array of shape (n, p)
+        Range-normalised rows.
+    members : int64 array of shape (n,)
+        Row number of each place.
+    factor : float
+        The power of two of the fixed point.
+    positions : int64 array of shape (f,)
+        Places of the rows to measure from.
+    rows : int64 array of shape (f,)
+        Which rows of ``out`` they are.
+    lo, hi : int
+        Range of places to measure to.
+    out : int64 array of shape (b, n)
+        Columns ``lo … hi − 1`` of these rows are overwritten.
+    """
+    p = Z.shape[1]
+    query = np.empty((positions.shape[0], min(p, _LANES)), dtype=np.int64)
+    fixed = np.empty(min(p, _LANES), dtype=np.int64)
+    for f in range(rows.shape[0]):
+        out[rows[f], lo:hi] = 0
+    for j0 in range(0, p, _LANES):
+        width = min(p, j0 + _LANES) - j0
+        for f in range(positions.shape[0]):
+            own = Z[members[positions[f]], j0 : j0 + width]
+            for j in range(width):
+                query[f, j] = np.int64(np.rint(own[j] * factor))
+        for m in range(lo, hi):
+            other = Z[members[m], j0 : j0 + width]
+            for j in range(width):
+                fixed[j] = np.int64(np.rint(other[j] * factor))
+            for f in range(rows.shape[0]):
+                own_fixed = query[f]
+                total = np.int64(0)
+                for j in range(width):
+                    total += abs(fixed[j] - own_fixed[j])
+                out[rows[f], m] += total
 
 
 @kernel()

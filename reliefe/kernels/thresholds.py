@@ -54,6 +54,40 @@ def spread(distances, positions, lo, hi, means, deviations):
 
 
 @kernel()
+def doubtful(distances, positions, below, above, far, margins, lo, hi, found):
+    """Tell in which rows a distance is so near a threshold that an error could put it on the other side.
+
+    Parameters
+    ----------
+    distances : int64 array of shape (b, n)
+        Distances to all rows, each within an error of the right one.
+    positions : int64 array of shape (b,)
+        Where the rows themselves stand; left out.
+    below, above : int64 arrays of shape (b,)
+        Thresholds, as in :func:`zone_factors`, from these distances.
+    far : bool
+        Whether far rows count.
+    margins : int64 array of shape (b,)
+        How near is too near.
+    lo, hi : int
+        Rows to work on.
+    found : bool array of shape (b,)
+        Entries ``lo … hi − 1`` are overwritten.
+    """
+    for r in range(lo, hi):
+        row = distances[r]
+        low = below[r]
+        high = above[r] if far else low
+        margin = margins[r]
+        count = 0
+        for m in range(row.shape[0]):
+            count += np.int64(abs(row[m] - low) <= margin) | np.int64(abs(row[m] - high) <= margin)
+        own = row[positions[r]]
+        count -= np.int64(abs(own - low) <= margin) | np.int64(abs(own - high) <= margin)
+        found[r] = count > 0
+
+
+@kernel()
 def _shares(counts, own, class_ptr, skrebate, factors):
     """Weight of a pair for every class, from how many rows of each lie in a zone; return the weights' sum.
 
