@@ -19,7 +19,9 @@ _MORE = """
 
 Besides
   reliefe-study report [key=value ...]       table, figures and page from what is on disk; runs nothing
-  reliefe-study datasets check|list|fetch    what data there is, against the paper, and getting it"""
+  reliefe-study datasets check|list|fetch    what data there is, against the paper, and getting it
+  reliefe-study check-datasets [NAME...]     short for datasets check
+  reliefe-study check-ranker TARGET          puts a ranker of your own through the contract of all rankers"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,12 +30,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        ``report`` or ``datasets`` and their arguments, else those of a run; by default the command line's.
+        ``report``, ``datasets``, ``check-datasets`` or ``check-ranker`` and their arguments, else those of a run;
+        by default the command line's.
 
     Returns
     -------
     int
-        Exit code, as from :func:`run` and :func:`report`; 2 when the packages of a study are not installed.
+        Exit code, as from :func:`run`, :func:`report` and the modules ``experiments.datasets`` and
+        ``experiments.rankers``; 2 when the packages of a study are not installed.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     absent = lacking()
@@ -47,10 +51,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     if argv[:1] == ["report"]:
         return report(argv[1:], INSTALLED)
-    if argv[:1] == ["datasets"]:
+    if argv[:1] in (["datasets"], ["check-datasets"]):
         from experiments.datasets.__main__ import main as datasets
 
-        return datasets(argv[1:], program="reliefe-study datasets")
+        more = argv[1:] if argv[0] == "datasets" else ["check", *argv[1:]]
+        return datasets(more, program="reliefe-study datasets")
+    if argv[:1] == ["check-ranker"]:
+        from experiments.rankers.__main__ import main as rankers
+
+        return rankers(["check", *argv[1:]] if argv[1:] else [], program="reliefe-study check-ranker")
     return run(argv, INSTALLED)
 
 

@@ -46,7 +46,7 @@ def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
     int
         Exit code: 0, 1 for what is wrong with data, 2 for a slip of the pen.
     """
-    if not argv or argv[0] in ("--help", "-h", "help"):
+    if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
         print(USAGE.replace(_PROGRAM, program))
         return 0 if argv else 2
     try:
