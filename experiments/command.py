@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from experiments.errors import BadInputError
+from experiments.pipes import outlive_readers
 
 #: How a run and a report are started: in a checkout, and elsewhere.
 CHECKOUT = ("python run.py", "python report.py")
@@ -39,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code, as from :func:`run`, :func:`report` and the modules ``experiments.datasets`` and
         ``experiments.rankers``; 2 when the packages of a study are not installed.
     """
+    outlive_readers()
     argv = list(sys.argv[1:] if argv is None else argv)
     absent = lacking()
     if absent:
@@ -78,6 +80,7 @@ def run(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
     int
         0 = all fine, 1 = a fold failed or a data set is not here, 2 = bad input, 130 = Ctrl-C.
     """
+    outlive_readers()
     sys.path.append(os.getcwd())  # a ranker of the user's own may lie where the command is typed
     try:
         from experiments.config import compose_runs
@@ -121,6 +124,7 @@ def report(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
     int
         0 = shown, 2 = bad input.
     """
+    outlive_readers()
     sys.path.append(os.getcwd())  # as in a run
     try:
         from experiments.config import compose_runs
@@ -134,7 +138,7 @@ def report(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
 
         result = runner.collect_study(plan.configs, skip_absent="study" in plan.configs[0])
         counts = result.counts
-        print(f"{counts.missing} of {counts.cells} cells missing or failed; nothing is run here")
+        print(f"{counts.missing} of {counts.cells} cells missing or to be tried again; nothing is run here")
         for each in result.set_aside:
             print(f"set aside, not read as data: {each.moved_to}: {each.reason}")
         more = {"absent": result.absent, "whole": True, "arguments": argv, "programs": programs}

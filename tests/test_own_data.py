@@ -470,7 +470,9 @@ def test_the_help_page_lists_them(here, own_folder):
 
 
 def test_the_help_page_has_the_sizes_of_data_made_on_the_spot():
-    listed = {line.split()[0]: line for line in compose_runs(["--help"]).text.splitlines() if line[:2] == "  "}
+    listed = {
+        line.split()[0]: line for line in compose_runs(["--help"]).text.splitlines() if line[:2] == "  "
+    }
     conf = PROJECT_ROOT / "conf" / "dataset"
     made = [each.stem for each in conf.glob("*.yaml") if "datasets.generated." in each.read_text()]
     assert {"xor", "clusters", "epistasis_2way", "epistasis_3way"} <= set(made)

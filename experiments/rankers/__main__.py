@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from experiments.config import compose_runs
 from experiments.errors import BadInputError, ConfigError, wrong_name
+from experiments.pipes import outlive_readers
 from experiments.ranker_check import check
 
 _PROGRAM = "python -m experiments.rankers check"
@@ -34,6 +35,7 @@ def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
     int
         Exit code: 0, 1 when a check failed, 2 for a slip of the pen.
     """
+    outlive_readers()
     if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
         print(USAGE.replace(_PROGRAM, program))
         return 0 if argv else 2
