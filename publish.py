@@ -14,10 +14,12 @@ import sys
 from pathlib import Path
 
 from experiments.errors import BadInputError
+from experiments.pipes import outlive_readers
 
 
 def main(argv: list[str]) -> int:
     """Publish; 0 = done, 2 = bad input."""
+    outlive_readers()
     parser = argparse.ArgumentParser(
         prog="publish.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

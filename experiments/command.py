@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from experiments.errors import BadInputError
+from experiments.pipes import outlive_readers
 
 #: How a run and a report are started: in a checkout, and elsewhere.
 CHECKOUT = ("python run.py", "python report.py")
@@ -19,7 +20,9 @@ _MORE = """
 
 Besides
   reliefe-study report [key=value ...]       table, figures and page from what is on disk; runs nothing
-  reliefe-study datasets check|list|fetch    what data there is, against the paper, and getting it"""
+  reliefe-study datasets check|list|fetch    what data there is, against the paper, and getting it
+  reliefe-study check-datasets [NAME...]     short for datasets check
+  reliefe-study check-ranker TARGET          puts a ranker of your own through the contract of all rankers"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,13 +31,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        ``report`` or ``datasets`` and their arguments, else those of a run; by default the command line's.
+        ``report``, ``datasets``, ``check-datasets`` or ``check-ranker`` and their arguments, else those of a run;
+        by default the command line's.
 
     Returns
     -------
     int
-        Exit code, as from :func:`run` and :func:`report`; 2 when the packages of a study are not installed.
+        Exit code, as from :func:`run`, :func:`report` and the modules ``experiments.datasets`` and
+        ``experiments.rankers``; 2 when the packages of a study are not installed.
     """
+    outlive_readers()
     argv = list(sys.argv[1:] if argv is None else argv)
     absent = lacking()
     if absent:
@@ -47,10 +53,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     if argv[:1] == ["report"]:
         return report(argv[1:], INSTALLED)
-    if argv[:1] == ["datasets"]:
+    if argv[:1] in (["datasets"], ["check-datasets"]):
         from experiments.datasets.__main__ import main as datasets
 
-        return datasets(argv[1:], program="reliefe-study datasets")
+        more = argv[1:] if argv[0] == "datasets" else ["check", *argv[1:]]
+        return datasets(more, program="reliefe-study datasets")
+    if argv[:1] == ["check-ranker"]:
+        from experiments.rankers.__main__ import main as rankers
+
+        return rankers(["check", *argv[1:]] if argv[1:] else [], program="reliefe-study check-ranker")
     return run(argv, INSTALLED)
 
 
@@ -69,6 +80,7 @@ def run(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
     int
         0 = all fine, 1 = a fold failed or a data set is not here, 2 = bad input, 130 = Ctrl-C.
     """
+    outlive_readers()
     sys.path.append(os.getcwd())  # a ranker of the user's own may lie where the command is typed
     try:
         from experiments.config import compose_runs
@@ -112,6 +124,7 @@ def report(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
     int
         0 = shown, 2 = bad input.
     """
+    outlive_readers()
     sys.path.append(os.getcwd())  # as in a run
     try:
         from experiments.config import compose_runs
@@ -125,7 +138,7 @@ def report(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
 
         result = runner.collect_study(plan.configs, skip_absent="study" in plan.configs[0])
         counts = result.counts
-        print(f"{counts.missing} of {counts.cells} cells missing or failed; nothing is run here")
+        print(f"{counts.missing} of {counts.cells} cells missing or to be tried again; nothing is run here")
         for each in result.set_aside:
             print(f"set aside, not read as data: {each.moved_to}: {each.reason}")
         more = {"absent": result.absent, "whole": True, "arguments": argv, "programs": programs}

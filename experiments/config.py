@@ -178,13 +178,6 @@ class _Composer:
         for each in overrides:
             if each.key.split(".")[0] not in self._top_level or each.key.split(".")[0] in _SHORTHANDS:
                 raise self._wrong_key(each)
-            if each.key in GROUPS and (
-                each.value is None or not isinstance(each.value, str) or not each.value
-            ):
-                raise ConfigError(
-                    f"{each.typed}: {each.key} takes a name, or several with commas between them\n"
-                    f"valid: {', '.join(self._choices[each.key])}"
-                )
         config: ResolvedConfig = {}
         keys = {}
         for group in GROUPS:

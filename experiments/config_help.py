@@ -185,6 +185,18 @@ def _defaults(path: Path) -> dict[str, str]:
     )
 
 
+def _size_made(text: str) -> dict[str, str]:
+    """Rows and columns of a data set that is made on the spot, as far as its YAML file states them."""
+    settings = dict(
+        re.findall(r"^\s+(n_rows|order|n_informative|n_redundant|n_noise):\s*(\d+)\s*$", text, flags=re.M)
+    )
+    rows = settings.pop("n_rows", None)
+    size = {} if rows is None else {"rows": rows}
+    if set(settings) in ({"order", "n_noise"}, {"n_informative", "n_redundant", "n_noise"}):
+        size["features"] = str(sum(map(int, settings.values())))
+    return size
+
+
 def _describe(group: str, path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if group == "dataset":
@@ -193,6 +205,8 @@ def _describe(group: str, path: Path) -> str:
         if "datasets.own." in text and "path: null" in text:
             return text.partition("\n")[0].lstrip("# ").partition(": ")[0]
         place = "bundled" if "datasets.bundled." in text else "local file"
+        if "datasets.generated." in text:
+            place, size = "made on the spot", _size_made(text) | size
         if re.search(r"^\s*(-\s+)?(download:|_target_: .*openml)", text, flags=re.M):
             place = "local file or download"
         kind = "labels" if re.search(r"^task:\s*multilabel", text, flags=re.M) else "classes"

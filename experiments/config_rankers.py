@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.errors import ConfigError, near_names, wrong_name
-from experiments.overrides import Override
+from experiments.overrides import Override, check_name
 from experiments.targets import locate, parameter_names
 
 #: The group, and the ranker's parameter that it sets.
@@ -124,14 +124,12 @@ class RankerNames:
                 f"{wanted[0].typed}: the ranker given by ranker._target_ takes it as ranker.{DISTANCE}=…"
             )
         for each in wanted:
-            if not isinstance(each.value, str):
-                raise _no_name(each, self.distances)
+            check_name(each, self.distances)
             if each.value not in self.distances:
                 raise wrong_name(DISTANCE, each.value, self.distances)
         names = []
         for ranker in by_key.get("ranker") or [Override("ranker", self.default, self.default)]:
-            if not isinstance(ranker.value, str):
-                raise _no_name(ranker, self.files)
+            check_name(ranker, self.files)
             base, distance = self.split(ranker.value)
             if distance is not None:
                 raise ConfigError(
@@ -154,13 +152,6 @@ class RankerNames:
         """Strip target distances off names, each base once."""
         names = dict.fromkeys(self.split(each.value)[0] for each in rankers)
         return [Override("ranker", name, name) for name in names]
-
-
-def _no_name(override: Override, valid: Mapping[str, Path]) -> ConfigError:
-    return ConfigError(
-        f"{override.typed}: {override.key} takes a name, or several with commas between them\n"
-        f"valid: {', '.join(valid)}"
-    )
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

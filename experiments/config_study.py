@@ -14,7 +14,7 @@ from typing import Any
 
 from experiments.config_rankers import DISTANCE, RankerNames, read_yaml
 from experiments.errors import ConfigError, wrong_name
-from experiments.overrides import Override
+from experiments.overrides import Override, check_name
 
 #: Keys of which a typed value picks the parts that list it.
 _CHOSEN = ("dataset", "ranker")
@@ -187,7 +187,8 @@ def _check_names(
     try:
         for group, listed in choices.items():
             for each in part.get(group, []):
-                if group == "ranker" and isinstance(each.value, str):
+                check_name(each, listed)
+                if group == "ranker":
                     rankers.split(each.value)
                 elif each.value not in listed:
                     raise wrong_name(group, str(each.value), listed)

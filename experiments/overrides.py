@@ -7,13 +7,16 @@ several jobs, is answered here with one line or one study.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from experiments.errors import ConfigError, near_names
 
 FLAGS = ("--help", "--cfg job", "--multirun", "--config-dir FOLDER")
+
+#: Groups of which one file holds for the whole study.
+_ONE_FOR_ALL = ("study", "paths", "launcher")
 
 #: Keys whose value is taken as text when Hydra's grammar cannot read it.
 _AS_TYPED = ("dataset.path", "dataset.source.path", "dataset.target", "dataset.source.target")
@@ -60,6 +63,27 @@ class Override:
     def typed(self) -> str:
         """The override as one would type it."""
         return f"{self.key}={self.text}"
+
+
+def check_name(override: Override, valid: Iterable[str]) -> None:
+    """Refuse a value that is no name, where a name of a file is wanted: a list, a block, a number, null.
+
+    Parameters
+    ----------
+    override : Override
+        Of a group, such as ``dataset``.
+    valid : iterable of str
+        The names that exist.
+
+    Raises
+    ------
+    ConfigError
+        If the value is not text, or empty. Whether there is such a name is not looked at.
+    """
+    if isinstance(override.value, str) and override.value:
+        return
+    what = "one name" if override.key in _ONE_FOR_ALL else "a name, or several with commas between them"
+    raise ConfigError(f"{override.typed}: {override.key} takes {what}\nvalid: {', '.join(valid)}")
 
 
 def read_arguments(argv: Sequence[str]) -> CommandLine:
@@ -130,7 +154,8 @@ def read_overrides(
     Raises
     ------
     ConfigError
-        For what is no override, is given twice, deletes a key, or sweeps a key that is one for the whole study.
+        For what is no override, is given twice, deletes a key, sweeps a key that is one for the whole study, or
+        gives a group what is no name.
     """
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
@@ -148,6 +173,9 @@ def read_overrides(
                 f"{argument}: {key} is one for the whole study"
                 " (a comma that belongs to the value goes inside quotes)"
             )
+        if key in choices:
+            for each in values:
+                check_name(each, choices[key])
         result.append(values)
     return result
 

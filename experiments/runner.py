@@ -30,6 +30,7 @@ from experiments.measure import first_line
 from experiments.progress import Progress, progress_for
 from experiments.rankers import build
 from experiments.rows import to_frame
+from experiments.statuses import BAD_STATUSES, LIMIT_COLUMNS, when_again
 from experiments.store import SetAside, Store
 from experiments.study import Study
 from experiments.work import Orders, Outcome
@@ -43,7 +44,10 @@ _KINDS_SHOWN = 3
 
 @dataclass(frozen=True)
 class Failure:
-    """A fold without numbers, or with ``fold`` None a whole cell that left no file."""
+    """A fold without numbers, or with ``fold`` None a whole cell that left no file.
+
+    ``limited`` is whether a limit of time or memory is known that stopped it.
+    """
 
     dataset: str
     ranker: str
@@ -53,6 +57,7 @@ class Failure:
     error: str
     cell_key: str
     status: str = "failed"
+    limited: bool = False
 
 
 @dataclass(frozen=True)
@@ -217,8 +222,14 @@ def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = F
 def _result(study: Study, store: Store) -> StudyResult:
     table = rows_of(store, list(study.named.values()))
     columns = ["dataset", "ranker", "protocol", "repeat", "fold", "error", "cell_key", "status"]
-    bad = table.select(columns).filter(pc.not_equal(table["status"], "ok"))
-    failures = [Failure(**row) for row in bad.to_pylist()]
+    bad = table.select([*columns, *LIMIT_COLUMNS.values()]).filter(pc.not_equal(table["status"], "ok"))
+    failures = [
+        Failure(
+            **{name: row[name] for name in columns},
+            limited=row.get(LIMIT_COLUMNS.get(row["status"])) is not None,
+        )
+        for row in bad.to_pylist()
+    ]
     return StudyResult(to_frame(table), failures, set_aside=list(store.set_aside), absent=dict(study.absent))
 
 
@@ -359,7 +370,9 @@ def _pack(store: Store) -> None:
 
 def _told(outcome: Outcome) -> str:
     fold, error = outcome.failures[0]
-    what = "no rows" if fold is None else f"{len(outcome.failures)} of {outcome.cell.n_splits} folds failed"
+    kind = BAD_STATUSES.get(outcome.status, "failed or stopped")
+    n_bad = f"{len(outcome.failures)} of {outcome.cell.n_splits} folds {kind}"
+    what = "no rows" if fold is None else n_bad
     return f"{outcome.cell.label}: {what}: {first_line(error)}"
 
 
@@ -379,16 +392,12 @@ def _closing_words(result: StudyResult) -> list[str]:
         lines.append(
             f"rF1 is undefined in {len(undefined)} folds, where the F1 of all features is 0: {names}"
         )
-    if result.failures:
-        stopped = [each for each in result.failures if each.status in ("timeout", "out_of_memory")]
-        failed = [each for each in result.failures if each not in stopped]
-        for failures, heading in (
-            (failed, f"failed: {len(failed)} (run again to try just these again)"),
-            (stopped, f"stopped by a limit: {len(stopped)} (tried again when the limit is higher)"),
-        ):
+    for status, said in BAD_STATUSES.items():
+        for limited in (True, False):
+            failures = [each for each in result.failures if (each.status, each.limited) == (status, limited)]
             if not failures:
                 continue
-            lines.append(heading)
+            lines.append(f"{said}: {len(failures)} ({when_again(status, limited)})")
             places = Counter(
                 (each.dataset, each.ranker, each.protocol, first_line(each.error)) for each in failures
             )

@@ -82,6 +82,8 @@ class Outcome:
         "ran"; "found" when another process had finished it; "lost" when it left no file.
     failures : list of (int or None, str)
         Fold and error text; the fold is None when the whole cell was lost.
+    status : str
+        What they all are; "failed" for a cell that was lost, "" for folds of several kinds.
     warnings : Counter
         (kind, first line) → how often.
     set_aside : list of SetAside
@@ -93,6 +95,7 @@ class Outcome:
     cell: Cell
     how: str
     failures: list[tuple[int | None, str]] = field(default_factory=list)
+    status: str = "failed"
     warnings: Counter = field(default_factory=Counter)
     set_aside: list[SetAside] = field(default_factory=list)
     seconds: float = 0.0
@@ -243,6 +246,8 @@ def _evaluate(
     outcome.warnings += result.warnings
     failed = result.table.select(["fold", "status", "error"]).to_pylist()
     outcome.failures = [(row["fold"], row["error"]) for row in failed if row["status"] != "ok"]
+    kinds = {row["status"] for row in failed} - {"ok"}
+    outcome.status = kinds.pop() if len(kinds) == 1 else ""
     return result
 
 

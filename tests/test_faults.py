@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 import time
 
 import cheap
@@ -10,6 +12,7 @@ import pytest
 from listening import Listening, text_of
 from studies import done_cells, finish, numbers_of, rows_of, start, undisturbed
 
+from experiments.config import PROJECT_ROOT
 from experiments.runner import run_study
 from experiments.store import Store
 
@@ -29,7 +32,7 @@ def test_a_disk_that_takes_no_more_in_the_middle_of_a_file_loses_those_cells_alo
     study = start(results, file_size=64 * 1024, **settings)
     output, errors = study.communicate(timeout=60)
     assert study.returncode == 1 and json.loads(output)["lost"] == 2, errors
-    assert "File too large" in errors and "run again to try just these again" in errors
+    assert "File too large" in errors and "tried again by a run with the same arguments" in errors
     assert done_cells(results) == {} and len(list(results.glob("rows/??/*.parquet"))) == 2
     assert not [path for path in results.rglob("*") if path.is_file() and path.suffix != ".parquet"]
     counts, _ = finish(start(results, **settings))
@@ -106,3 +109,93 @@ def test_a_corrupted_cell_file_is_set_aside_by_name_and_its_cell_runs_again(tmp_
     assert str(moved) in words.text and key in moved.name and moved.exists()
     assert os.path.isdir(moved) if damage == "folder" else moved.read_bytes() == content[damage]
     assert text_of(after.frame) == text_of(before.frame)
+
+
+# --- a reader who has seen enough
+
+COMMAND = "import sys; from experiments.command import main; sys.exit(main())"
+LAUNCHERS = {
+    "in one process": ["launcher.n_workers=1"],
+    "workers": ["launcher.n_workers=2"],
+    "a process for fits": ["launcher.n_workers=1", "launcher.time_limit_seconds=60"],
+    "dask": ["launcher=dask", "launcher.n_workers=1"],
+}
+
+
+def unread(*argv, cwd, errors_too=False):
+    """Run Python with a standard output that nobody reads; return exit code and errors."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=writer,
+            stderr=writer if errors_too else subprocess.PIPE,
+            text=True,
+            cwd=cwd,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([str(PROJECT_ROOT), str(PROJECT_ROOT / "tests")]),
+            },
+            timeout=300,
+        )
+    finally:
+        os.close(writer)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("errors_too", [False, True])
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (["run.py", "--help"], 0),
+        (["-u", "run.py", "--help"], 0),
+        (["run.py", "study=mcc", "--cfg", "job"], 0),
+        (["run.py", "dataset=wine", "status", "paths.results=nowhere"], 0),
+        (["run.py", "dataset=win"], 2),
+        (["report.py", "dataset=wine", "paths.results=nowhere"], 0),
+        (["publish.py", "--help"], 0),
+        (["-m", "experiments.rankers", "--help"], 0),
+        (["-m", "experiments.rankers", "check", "cheap.nan"], 1),
+        (["-m", "experiments.datasets", "list"], 0),
+        (["-m", "experiments.datasets", "check", "wine"], 0),
+        (["-c", COMMAND, "--help"], 0),
+        (["-c", COMMAND, "check-datasets", "wine"], 0),
+    ],
+    ids=lambda each: " ".join(map(str, each[-3:])) if isinstance(each, list) else "",
+)
+def test_a_closed_output_changes_no_exit_code_and_is_not_complained_of(tmp_path, argv, code, errors_too):
+    files = [str(PROJECT_ROOT / each) if each.endswith(".py") else each for each in argv]
+    ended, errors = unread(*files, cwd=tmp_path, errors_too=errors_too)
+    assert ended == code, errors
+    assert errors_too or not re.search("Traceback|BrokenPipe|Exception ignored", errors)
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_a_study_whose_output_is_closed_runs_to_its_end(tmp_path, launcher):
+    """Neither the runner's lines nor what a ranker prints into the closed pipe costs a fold."""
+    run = [str(PROJECT_ROOT / "run.py"), "dataset=wine", "ranker._target_=cheap.talkative"]
+    run += ["protocol.n_splits=2", "protocol.n_repeats=3", "protocol.grid_points=4"]
+    run += [f"paths.results={tmp_path / 'results'}", *LAUNCHERS[launcher]]
+    code, _ = unread(*run, cwd=tmp_path, errors_too=True)
+    assert code == 0
+    assert (tmp_path / "results" / "report" / "run.html").is_file()
+    code, errors = unread(*run, cwd=tmp_path)
+    assert code == 0 and "0 of 3 cells missing" in errors
+
+
+def test_a_disk_that_is_full_is_no_closed_output(tmp_path):
+    """What is dropped is what nobody reads, not what cannot be kept."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full here")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, str(PROJECT_ROOT / "run.py"), "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            timeout=100,
+        )
+    assert done.returncode != 0 and "No space left on device" in done.stderr

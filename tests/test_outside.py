@@ -135,7 +135,8 @@ print(*[name for name in sys.modules if name.partition(".")[0] == "experiments"]
 
 
 @pytest.mark.parametrize(
-    "argv", [["--help"], ["dataset=wine"], ["report", "study=smoke"], ["datasets", "check"]]
+    "argv",
+    [["--help"], ["dataset=wine"], ["report", "study=smoke"], ["datasets", "check"], ["check-ranker", "x.Y"]],
 )
 def test_without_the_packages_of_studies_it_is_said_what_to_install(alone, installed, argv):
     done = alone(installed / "bin" / "reliefe-study", *argv)
@@ -167,7 +168,10 @@ def test_a_study_from_outside_is_run_and_reported(study, installed, tmp_path):
     )
     assert "run.py" not in page and "report.py" not in page
     again = study("report", *few, "ranker._target_=mine.Spread")
-    assert again.returncode == 0 and "0 of 1 cells missing or failed; nothing is run here" in again.stdout
+    assert (
+        again.returncode == 0
+        and "0 of 1 cells missing or to be tried again; nothing is run here" in again.stdout
+    )
     # All of it was the wheel's code, and nothing was written there.
     where = call(sys.executable, "-c", "import experiments.places as p; print(p.__file__, p.conf_folder())",
                  cwd=tmp_path, PYTHONPATH=str(installed))  # fmt: skip
@@ -190,6 +194,8 @@ def test_help_and_errors_speak_of_the_command_that_was_typed(study):
         (["--help"], "usage: reliefe-study [study=NAME]"),
         (["report", "--help"], "usage: reliefe-study report [study=NAME]"),
         (["datasets", "--help"], "reliefe-study datasets check [NAME"),
+        (["check-datasets", "--help"], "reliefe-study datasets check [NAME"),
+        (["check-ranker", "--help"], "reliefe-study check-ranker NAME [key=value"),
     ):
         text = study(*argv).stdout
         assert text.startswith(usage), argv
@@ -197,6 +203,29 @@ def test_help_and_errors_speak_of_the_command_that_was_typed(study):
     assert "reliefe-study report [key=value ...]" in study("--help").stdout
     wrong = study("ranker=relief")
     assert wrong.returncode == 2 and "did you mean relieff" in wrong.stderr
+
+
+def test_a_ranker_of_the_current_folder_is_checked(study, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "class Spread:\n    def fit(self, X, y):\n        self.scores_ = X.std(axis=0)\n        return self\n"
+        "class Short(Spread):\n    def fit(self, X, y):\n        self.scores_ = X.std(axis=0)[1:]\n"
+        "        return self\n"
+    )
+    good, bad = study("check-ranker", "mine.Spread"), study("check-ranker", "mine.Short")
+    assert good.returncode == 0 and "0 failed" in good.stdout, good.stdout + good.stderr
+    assert re.search(r"^passed +fold ", good.stdout, flags=re.M)
+    assert bad.returncode == 1 and re.search(r"^failed +weights ", bad.stdout, flags=re.M)
+    for argv, says in (([], "reliefe-study check-ranker NAME"), (["mine.Spred"], "did you mean Spread")):
+        done = study("check-ranker", *argv)
+        assert done.returncode == 2 and says in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_data_sets_are_checked_under_either_name(study):
+    for argv, code in ((["wine"], 0), (["chess"], 0), (["chss"], 2), (["wine", "--al"], 2)):
+        short, long = study("check-datasets", *argv), study("datasets", "check", *argv)
+        assert (short.returncode, short.stdout, short.stderr) == (long.returncode, long.stdout, long.stderr)
+        assert short.returncode == code and (short.stdout if code == 0 else short.stderr)
 
 
 def test_local_data_and_own_yaml_files_are_those_of_the_current_folder(study, tmp_path):

@@ -469,6 +469,33 @@ def test_the_help_page_lists_them(here, own_folder):
     assert "Three: reliefe.ReliefF" not in compose_runs(["--help"]).text
 
 
+def test_the_help_page_has_the_sizes_of_data_made_on_the_spot():
+    listed = {
+        line.split()[0]: line for line in compose_runs(["--help"]).text.splitlines() if line[:2] == "  "
+    }
+    conf = PROJECT_ROOT / "conf" / "dataset"
+    made = [each.stem for each in conf.glob("*.yaml") if "datasets.generated." in each.read_text()]
+    assert {"xor", "clusters", "epistasis_2way", "epistasis_3way"} <= set(made)
+    for name in made:
+        (config,) = compose_runs([f"dataset={name}"]).configs
+        data = load(config["dataset"], config["paths"]["local_data"])
+        n_rows, n_columns = data.X.shape
+        size = f"{n_rows} rows × {n_columns} columns, {len(set(data.y))} classes"
+        assert listed[name].split(maxsplit=1)[1] == f"{size}; made on the spot"
+    assert not any("local file" in listed[name] for name in made)
+
+
+def test_a_generated_data_set_that_leaves_its_size_open_is_listed_without(tmp_path):
+    (tmp_path / "dataset").mkdir()
+    (tmp_path / "dataset" / "mine.yaml").write_text(
+        "name: mine\ntask: multiclass\nsource:\n  _target_: experiments.datasets.generated.parity\n  order: 3\n"
+    )
+    text = compose_runs(["--config-dir", str(tmp_path), "--help"]).text
+    assert [line.split(maxsplit=1)[1] for line in text.splitlines() if line.split()[:1] == ["mine"]] == [
+        "made on the spot"
+    ]
+
+
 def test_a_data_set_that_is_not_what_its_own_file_states(here, own_folder):
     file = own_folder / "dataset" / "mine.yaml"
     file.write_text(file.read_text().replace("classes: 2", "classes: 3"))

@@ -190,6 +190,9 @@ def test_every_gap_is_told_with_its_reason(whole):
     assert status[label["poor"]]["dlbcl"] == "1/2 1 failed"
     assert status[label["good"]]["dlbcl"] == "2/2"
     assert [line["folds"] for line in read.lines("g0-failures")] == ["1", "6"]
+    states = [line["state"].partition(";")[0] for line in read.lines("g0-failures")]
+    assert states == ["failed", "timed out"]
+    assert all("tried again" in line["state"] for line in read.lines("g0-failures"))
 
 
 def test_ranker_pages_have_the_places_everywhere(whole):

@@ -57,11 +57,37 @@ def test_incomplete_rankers_are_listed_apart_with_the_reason(tmp_path):
 def test_failed_folds_are_listed(tmp_path):
     rows = frame(repeats("a"), failed("b", 0, 0, "ValueError: no luck\nline 2"), row("b", 0, 1))
     text, _ = shown(rows, [config("a"), config("b"), config("c")], tmp_path)
-    assert "failed: 1 fold" in text
+    assert "failed: 1 fold (tried again by a run with the same arguments)" in text
     assert "d × B (p), 1 fold, first repeat 0, fold 0: ValueError: no luck" in text
     assert "1 of 2 folds failed: ValueError: no luck" in text
     assert "C: 0 of 1 repeats" in text
     assert "line 2" not in text
+
+
+def stopped(ranker, fold, status, error, **limits):
+    return failed(ranker, 0, fold, error) | {"status": status} | limits
+
+
+def test_what_was_stopped_is_counted_apart_and_said_when_it_is_tried_again(tmp_path):
+    rows = frame(
+        repeats("a"),
+        failed("b", 0, 0),
+        stopped("b", 1, "timeout", "Timeout: after 2 s", time_limit_seconds=2.0),
+        stopped("c", 0, "timeout", "Timeout: after 2 s", time_limit_seconds=2.0),
+        stopped("c", 1, "out_of_memory", "Memory: 9 MiB", memory_limit_mib=9.0),
+        stopped("e", 0, "out_of_memory", "MemoryError: x"),
+        stopped("e", 1, "out_of_memory", "MemoryError: x", time_limit_seconds=2.0),
+    )
+    text, _ = shown(rows, [config(name) for name in "abce"], tmp_path)
+    text = " ".join(text.split())
+    again = "tried again by a run with the same arguments"
+    only = "tried again only under a higher launcher"
+    assert f"failed: 1 fold ({again}) - d × B" in text
+    assert f"timed out: 2 folds ({only}.time_limit_seconds, or none)" in text
+    assert f"out of memory: 1 fold ({only}.memory_limit_mib, or none) - d × C" in text
+    assert f"out of memory: 2 folds ({again}) - d × E" in text
+    assert "1 of 2 folds timed out: Timeout: after 2 s; 1 of 2 folds out of memory: Memory: 9 MiB" in text
+    assert "C: 1 of 2 folds failed" not in text
 
 
 def test_nothing_failed_nothing_said(tmp_path):

@@ -226,7 +226,7 @@ def test_the_middle_ranker_raises_and_the_others_finish(tmp_path, log, caplog):
     ]
     assert dict(seen)["last"] == 1  # said before the last ranker had ended
     assert words.lines[-2:] == [
-        "failed: 3 (run again to try just these again)",
+        "failed: 3 (tried again by a run with the same arguments)",
         "  blobs × middle (tiny), 3 ×: ValueError: boom",
     ]
     n_calls = calls(log)

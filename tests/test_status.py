@@ -82,14 +82,17 @@ def test_what_nothing_is_known_of_is_counted_and_not_guessed():
     assert work_left(stand_of(untimed, configs)) == (0.0, 9)
 
 
-def shown(rows, configs, running=(), absent=None, n_workers=2):
+def shown(rows, configs, running=(), absent=None, n_workers=2, missing=0):
     configs = [{**each, "launcher": {"n_workers": n_workers}} for each in configs]
     cells = [
         SimpleNamespace(dataset=dataset, protocol=protocol, ranker=ranker, repeat=repeat)
         for dataset, protocol, ranker, repeat in running
     ]
     out = io.StringIO()
-    stand = status.show(SimpleNamespace(frame=frame(rows), running=cells, absent=absent or {}), configs, out)
+    result = SimpleNamespace(
+        frame=frame(rows), running=cells, absent=absent or {}, counts=SimpleNamespace(missing=missing)
+    )
+    stand = status.show(result, configs, out)
     return out.getvalue(), stand
 
 
@@ -112,6 +115,17 @@ def test_when_all_is_done_it_says_so_and_without_times_it_gives_none():
     assert "1 of 1 cell done" in text and "nothing is left to run" in text
     text, _ = shown([], [config("a", 3)])
     assert "no estimate yet: 3 cells" in text and "0 of 3 cells done; 3 missing" in text
+
+
+def test_what_was_stopped_is_left_only_under_higher_limits():
+    late = {"status": "timeout", "time_limit_seconds": 2.0}
+    rows = [failed("a", 0, fold, "Timeout: after 2 s") | late for fold in (0, 1)]
+    text, _ = shown(rows, [config("a")])
+    assert "0 of 1 cell done; 1 timed out" in text and "nothing is left to run under these limits" in text
+    assert "timed out: 2 folds (tried again only under a higher launcher.time_limit_seconds" in text
+    assert "failed: " not in text
+    text, _ = shown(rows, [config("a")], missing=1)
+    assert "nothing is left but what was stopped (1 cell); a run tries it again" in text
 
 
 def test_many_data_sets_are_shown_in_parts_and_none_is_lost():

@@ -147,7 +147,7 @@ def test_the_same_settings_under_two_names_are_one_cell():
         (["ranker=glob(*_f3)"], "fits no ranker"),
         (["study=mc"], "mcc"),
         (["study=mcc,mlc"], "one study at a time"),
-        (["study=null"], "unknown study"),
+        (["study=null"], "study takes one name"),
         (["study.name=x"], "study"),
         (["stduy=mcc"], "study"),
         (["study=mcc", "dataset=chss"], "chess"),
@@ -171,6 +171,30 @@ def test_slips_are_answered_in_two_lines(argv, says):
         compose_runs(argv)
     assert says in str(caught.value)
     assert len(str(caught.value).splitlines()) <= 2
+
+
+GROUPS = ("dataset", "ranker", "target_distance", "also", "protocol", "launcher", "paths")
+NO_NAMES = ("[dlbcl,tumors_c]", "[]", "{a:1}", "1", "1.5", "null", "true", "''")
+
+
+@pytest.mark.parametrize("value", NO_NAMES)
+@pytest.mark.parametrize(
+    "before", [[], ["study=mcc_published"], ["study=mlc"]], ids=lambda before: " ".join(before)
+)
+def test_what_is_no_name_is_refused_with_and_without_a_study(before, value):
+    for group in (*GROUPS, *([] if before else ["study"])):
+        with pytest.raises(ConfigError) as caught:
+            compose_runs([*before, f"{group}={value}"])
+        first, *rest = str(caught.value).splitlines()
+        wanted = "takes one name" if group in ("study", "launcher", "paths") else "takes a name, or several"
+        assert first.startswith(f"{group}={value}: {group} {wanted}") and len(rest) == 1
+        assert rest[0].startswith("valid: ")
+
+
+def test_what_is_no_name_among_names_is_refused():
+    for typed in ("dataset=chess,[madelon]", "ranker=relieff,null", "also=[relieff],[reliefe]"):
+        with pytest.raises(ConfigError, match="takes a name, or several"):
+            compose_runs(["study=mcc_published", typed])
 
 
 # --- the studies of the paper
@@ -345,6 +369,12 @@ def test_values_of_a_study_mean_what_they_mean_in_yaml(own):
         ("dataset: wine\nprotocol: papr\n", "paper"),
         ("dataset: wine\nranker: random_forest\ntarget_distance: f1\n", "compares no label sets"),
         ("dataset: []\n", "has no value"),
+        ("dataset: [[wine, digits]]\n", "dataset takes a name"),
+        ("dataset: {wine: 1}\n", "dataset takes a name"),
+        ("dataset: wine\nranker: [{a: [1]}]\n", "ranker takes a name"),
+        ("dataset: wine\nranker: 5\n", "ranker takes a name"),
+        ("dataset: wine\nranker: relieff\ntarget_distance: [[f1]]\n", "target_distance takes a name"),
+        ("dataset: wine\nprotocol: [[paper]]\n", "protocol takes a name"),
         ("dataset: wine\nparts: wine\n", "parts must be a list"),
         ("dataset: wine\nstudy: mcc\n", "unknown key 'study'"),
         ("part:\n- dataset: wine\n", "did you mean parts"),

@@ -198,7 +198,7 @@ def test_stability_of_every_ranker_and_data_set_is_in_tables(tmp_path, asked):
     names = ["phi_top_10", "phi_top_10_lower", "phi_top_10_upper"]
     assert csv.loc[("d", "reliefe"), names].tolist() == pytest.approx(list(own))
     assert csv.loc[("e", "reliefe"), ["aufuji", *names]].tolist() == [1, 1, 1, 1]
-    assert csv.loc[("e", "relieff"), "reason"] == "3 of 3 folds failed: RankerError: made up to be timeout"
+    assert csv.loc[("e", "relieff"), "reason"] == "3 of 3 folds timed out: RankerError: made up to be timeout"
     assert csv.loc["f", "aufuji"].isna().all() and set(csv.loc["f", "reason"]) == {"the rows hold no weights"}
     means = (tmp_path / "tables" / "s_stability.tex").read_text(encoding="utf-8")
     assert r"ReliefF & 1.000 & 1.000 & 1.000 & 1.000 \\" in means and "AUFUJI: d." in means

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.errors import BadInputError
+from experiments.statuses import BAD_STATUSES, LIMIT_COLUMNS
 
 #: What one line of a table stands for.
 PAIR = ["dataset", "protocol", "ranker"]
@@ -148,8 +149,9 @@ def coverage(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Da
         reasons = []
         if n_whole < line["n_repeats"]:
             reasons.append(f"{n_whole} of {line['n_repeats']} repeats")
-        if len(failed):
-            reasons.append(f"{len(failed)} of {n_expected} folds failed: {_kinds(failed['error'])}")
+        for status, part in failed.groupby("status", sort=False):
+            said = BAD_STATUSES[str(status)]
+            reasons.append(f"{len(part)} of {n_expected} folds {said}: {_kinds(part['error'])}")
         lines.append(
             {
                 **line,
@@ -174,7 +176,7 @@ def coverage(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Da
 
 
 def failures(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
-    """List what failed, equal errors of a ranker together.
+    """List what failed or was stopped, equal errors of a ranker together.
 
     Parameters
     ----------
@@ -186,18 +188,22 @@ def failures(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Da
     Returns
     -------
     DataFrame
-        ``dataset``, ``protocol``, ``ranker``, ``error`` (first line), ``folds`` (number of them), ``first``
-        ("repeat 3, fold 7", counted from 0 as in the rows).
+        ``dataset``, ``protocol``, ``ranker``, ``status``, ``limited`` (whether a limit is known that stopped
+        them), ``error`` (first line), ``folds`` (number of them), ``first`` ("repeat 3, fold 7", counted from 0 as
+        in the rows).
     """
     rows = study_rows(frame, expected)
     rows = rows[rows["status"] != "ok"].copy()
     rows["error"] = rows["error"].map(_first_line)
+    rows["limited"] = False
+    for status, column in LIMIT_COLUMNS.items():
+        rows["limited"] |= (rows["status"] == status) & rows[column].notna()
     lines = []
-    for keys, group in rows.groupby([*PAIR, "error"], sort=False):
+    for keys, group in rows.groupby([*PAIR, "status", "limited", "error"], sort=False):
         first = group.iloc[0]
         place = f"repeat {first['repeat']}, fold {first['fold']}"
         lines.append([*keys, len(group), place])
-    return pd.DataFrame(lines, columns=[*PAIR, "error", "folds", "first"])
+    return pd.DataFrame(lines, columns=[*PAIR, "status", "limited", "error", "folds", "first"])
 
 
 def _kinds(errors: pd.Series) -> str:

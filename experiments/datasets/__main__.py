@@ -13,6 +13,7 @@ from experiments.config import compose_runs
 from experiments.config_help import names
 from experiments.datasets.overview import as_list, as_markdown, as_text, find_out
 from experiments.errors import BadInputError, ConfigError, near_names, wrong_name
+from experiments.pipes import outlive_readers
 from experiments.places import conf_folder
 
 _PROGRAM = "python -m experiments.datasets"
@@ -46,7 +47,8 @@ def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
     int
         Exit code: 0, 1 for what is wrong with data, 2 for a slip of the pen.
     """
-    if not argv or argv[0] in ("--help", "-h", "help"):
+    outlive_readers()
+    if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
         print(USAGE.replace(_PROGRAM, program))
         return 0 if argv else 2
     try:

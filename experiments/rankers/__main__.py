@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 from experiments.config import compose_runs
 from experiments.errors import BadInputError, ConfigError, wrong_name
+from experiments.pipes import outlive_readers
 from experiments.ranker_check import check
 
+_PROGRAM = "python -m experiments.rankers check"
 USAGE = """python -m experiments.rankers check NAME [key=value …] [--config-dir FOLDER]
     NAME is package.module.Class, package.module.function, or a name of conf/ranker; key=value sets its parameters
     (n_neighbors=5). One line per check: passed, failed with what to do, doubtful (look for yourself), or not
@@ -18,21 +20,24 @@ USAGE = """python -m experiments.rankers check NAME [key=value …] [--config-di
 Ends with 0 when no check failed, 1 when one did, 2 for a slip of the pen."""
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
     """Run one command.
 
     Parameters
     ----------
     argv : sequence of str
         Arguments without the program's name.
+    program : str
+        How a check is started, for what is printed.
 
     Returns
     -------
     int
         Exit code: 0, 1 when a check failed, 2 for a slip of the pen.
     """
-    if not argv or argv[0] in ("--help", "-h", "help"):
-        print(USAGE)
+    outlive_readers()
+    if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
+        print(USAGE.replace(_PROGRAM, program))
         return 0 if argv else 2
     sys.path.append(os.getcwd())  # as in run.py
     try:

@@ -18,6 +18,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from experiments.statuses import BAD_STATUSES, when_again
+
 _WIDEST = 100
 #: Columns of a matrix take at least this much.
 _MATRIX_COLUMN = 12
@@ -122,7 +124,7 @@ class Console:
                 self._item(f"{line.display_name}: {line.reason}{_so_far(line)}")
 
     def failures(self, failed: pd.DataFrame, expected: pd.DataFrame) -> None:
-        """List what failed.
+        """List what failed, what took too long and what ran out of memory, each with when it is tried again.
 
         Parameters
         ----------
@@ -135,15 +137,20 @@ class Console:
             return
         keys = ["dataset", "protocol", "ranker"]
         named = failed.merge(expected[[*keys, "display_name"]], on=keys, how="left")
-        total = count(failed["folds"].sum(), "fold")
-        self._print(
-            self._text(
-                f"\nfailed: {total} (a run with the same arguments tries them again)", style="bold red"
-            )
-        )
-        for line in named.itertuples():
-            times = f"{count(line.folds, 'fold')}, first {line.first}"
-            self._item(f"{line.dataset} × {line.display_name} ({line.protocol}), {times}: {line.error}")
+        for status, said in BAD_STATUSES.items():
+            for limited in (True, False):
+                part = named[(named["status"] == status) & (named["limited"] == limited)]
+                if not len(part):
+                    continue
+                total = count(part["folds"].sum(), "fold")
+                self._print(
+                    self._text(f"\n{said}: {total} ({when_again(status, limited)})", style="bold red")
+                )
+                for line in part.itertuples():
+                    times = f"{count(line.folds, 'fold')}, first {line.first}"
+                    self._item(
+                        f"{line.dataset} × {line.display_name} ({line.protocol}), {times}: {line.error}"
+                    )
 
     def matrix(
         self,

@@ -12,6 +12,7 @@ import pandas as pd
 from experiments.analysis import measurements
 from experiments.files import file_stem, write_whole
 from experiments.report.console import Console
+from experiments.statuses import BAD_STATUSES
 
 
 def show(
@@ -103,9 +104,11 @@ def missing_lines(
         what = f"{config['dataset_key']} × {config['ranker'].get('display_name') or config['ranker_key']}"
         bad = [row for row in mine if row["status"] != "ok"]
         n_asked = config["protocol"]["n_repeats"]
-        if bad:
-            error = str(bad[0]["error"]).strip().partition("\n")[0]
-            lines.append(f"{what}: {len(bad)} of {n_asked} {bad[0]['status']}: {error}")
+        for status, said in BAD_STATUSES.items():
+            of_kind = [row for row in bad if row["status"] == status]
+            if of_kind:
+                error = str(of_kind[0]["error"]).strip().partition("\n")[0]
+                lines.append(f"{what}: {len(of_kind)} of {n_asked} {said}: {error}")
         if len(mine) < n_asked:
             lines.append(f"{what}: {len(mine)} of {n_asked} are there")
     return lines

@@ -12,15 +12,14 @@ import pandas as pd
 from experiments.analysis.coverage import expected_of, failures
 from experiments.analysis.standing import STATES, standing, work_left
 from experiments.report.console import Console, count
+from experiments.statuses import BAD_STATUSES
 
 __all__ = ["show"]
 
 #: State → how a table has it, and how a sentence has it.
 _SIGNS = {
     "running": ("r", "running"),
-    "failed": ("f", "failed"),
-    "timeout": ("t", "timed out"),
-    "out_of_memory": ("o", "out of memory"),
+    **{status: (said[0], said) for status, said in BAD_STATUSES.items()},
     "missing": ("m", "missing"),
 }
 
@@ -59,7 +58,7 @@ def show(result: Any, configs: Sequence[Mapping[str, Any]], out: TextIO | None =
     for name, reason in result.absent.items():
         console.paragraph(f"not here: {name}: {reason}")
     console.paragraph(_total(stand))
-    console.paragraph(_left(stand, _n_workers(configs[0])))
+    console.paragraph(_left(stand, _n_workers(configs[0]), result.counts.missing))
     return stand
 
 
@@ -75,10 +74,12 @@ def _total(stand: pd.DataFrame) -> str:
     return f"{total['done']} of {count(sum(total.values()), 'cell')} done" + (f"; {rest}" if rest else "")
 
 
-def _left(stand: pd.DataFrame, n_workers: int) -> str:
+def _left(stand: pd.DataFrame, n_workers: int, n_to_run: int) -> str:
     seconds, n_unknown = work_left(stand)
     if not int((stand["missing"] + stand["running"] + stand["failed"]).sum()):
-        return "nothing is left to run"
+        # Those that were stopped run again under higher limits, which may have been typed just now.
+        stopped = f"nothing is left but what was stopped ({count(n_to_run, 'cell')}); a run tries it again"
+        return stopped if n_to_run else "nothing is left to run under these limits"
     words = f"about {_duration(seconds / n_workers)} left with {count(n_workers, 'worker')}"
     if not n_unknown:
         return words

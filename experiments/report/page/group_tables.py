@@ -10,14 +10,13 @@ from experiments.analysis.standing import STATES, standing
 from experiments.report.page import words
 from experiments.report.page.facts import Facts
 from experiments.report.page.tables import Cell, Column, Line, Table, by, number, text
+from experiments.statuses import BAD_STATUSES, when_again
 
 __all__ = ["tables"]
 
 _SAID = {
     "running": "running",
-    "failed": "failed",
-    "timeout": "timed out",
-    "out_of_memory": "out of memory",
+    **BAD_STATUSES,
     "missing": "missing",
 }
 
@@ -246,6 +245,7 @@ def _failures(f: Facts) -> Table:
     columns = [
         Column("data set"),
         Column("ranker"),
+        Column("state"),
         Column("folds", True),
         Column("first"),
         Column("error"),
@@ -255,6 +255,7 @@ def _failures(f: Facts) -> Table:
             [
                 text(line.dataset),
                 f.cell(line.ranker),
+                text(f"{_SAID[line.status]}; {when_again(line.status, line.limited)}"),
                 number(line.folds, str(line.folds)),
                 text(line.first, kind="name"),
                 text(line.error, kind="long"),
@@ -264,7 +265,13 @@ def _failures(f: Facts) -> Table:
         )
         for line in f.c.failures.itertuples()
     ]
-    return Table("failures", "Folds that failed or were stopped", columns, lines, empty="No fold failed.")
+    return Table(
+        "failures",
+        "Folds that failed or were stopped",
+        columns,
+        lines,
+        empty="No fold failed or was stopped.",
+    )
 
 
 def _pairs(f: Facts) -> Table:
