@@ -196,8 +196,8 @@ class DenseRows:
         rows : int64 ndarray of shape (f,)
             Which of its rows.
         out : int64 ndarray of shape (b, n)
-            Distances of the block. These rows are overwritten, and the columns of these rows in the other rows. When
-            there are many, all of it is, and further blocks are not coarse any more.
+            Distances of the block. These rows are overwritten, and the columns of these rows in the other rows.
+            When there are many, all of it is, and further blocks are not coarse any more.
 
         Returns
         -------
