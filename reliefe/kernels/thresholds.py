@@ -195,13 +195,17 @@ def _class_of(position, class_ptr):
 
 
 @kernel()
-def _one_way(row, r, class_ptr, low, high, near_factors, far_factors, out):
-    """Put the weights of the pairs of one row, as seen from it, into ``out``."""
+def _one_way(row, r, class_ptr, low, high, near_factors, far_factors, start, stop, out):
+    """Put the weights of one row's pairs with the rows ``start … stop − 1``, as seen from it, into ``out``."""
     for q in range(class_ptr.shape[0] - 1):
         near = near_factors[q, r]
         beyond = far_factors[q, r]
-        members = row[class_ptr[q] : class_ptr[q + 1]]
-        weights = out[class_ptr[q] : class_ptr[q + 1]]
+        begin = max(start, class_ptr[q])
+        end = min(stop, class_ptr[q + 1])
+        if begin >= end:
+            continue
+        members = row[begin:end]
+        weights = out[begin:end]
         for m in range(members.shape[0]):
             d = members[m]
             weights[m] = near if d < low else (beyond if d > high else 0.0)
@@ -221,7 +225,8 @@ def pair_weights(distances, positions, class_ptr, below, above, near_factors, fa
         Weights of the differences, 0 for a row and itself. Rows ``lo … hi − 1`` are overwritten.
     """
     for r in range(lo, hi):
-        _one_way(distances[r], r, class_ptr, below[r], above[r], near_factors, far_factors, out[r])
+        row = distances[r]
+        _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, 0, row.shape[0], out[r])
         out[r, positions[r]] = 0.0
 
 
@@ -256,7 +261,9 @@ def list_pairs(
     for r in range(lo, hi):
         row = distances[r]
         own = _class_of(first + r, class_ptr)
-        _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, both)
+        # What stands in the block before the row is listed there.
+        _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, 0, first, both)
+        _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, first + r + 1, n, both)
         later = row[first + r + 1 : first + b]
         sums = both[first + r + 1 : first + b]
         low = below[r + 1 : b]
