@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
 
+from experiments.analysis.numbers import fixed
 from experiments.cells import rows_of
 from experiments.config import compose_runs
 from experiments.errors import BadInputError
@@ -271,6 +272,7 @@ def overview(name: str, folder: Path = FOLDER) -> str:
     str
     """
     from experiments.analysis.comparison import compare
+    from experiments.analysis.critical_distance import rank_shown
     from experiments.analysis.groups import groups_of
     from experiments.report.page.words import extent
 
@@ -297,7 +299,7 @@ def overview(name: str, folder: Path = FOLDER) -> str:
             f"|---|---|{'---|' * len(table.index)}---|",
         ]
         for ranker in order:
-            mean = "" if ranks is None else _number(ranks.average_ranks.get(ranker, np.nan), 2)
+            mean = "" if ranks is None else rank_shown(ranks.average_ranks.get(ranker, np.nan))
             scores = " | ".join(_number(table.loc[each, ranker], 3) for each in table.index)
             # Means over different data sets would not be comparable.
             took = seconds[ranker].mean(skipna=False)
@@ -311,7 +313,7 @@ def overview(name: str, folder: Path = FOLDER) -> str:
 def _number(value: float, digits: int | None) -> str:
     if not np.isfinite(value):
         return "–"
-    return f"{value:.2g}" if digits is None else f"{value:.{digits}f}"
+    return f"{value:.2g}" if digits is None else fixed(value, digits)
 
 
 def claims_overview(name: str, folder: Path = FOLDER) -> str:

@@ -5,6 +5,7 @@ import numpy as np
 import pages
 import pytest
 
+from experiments.analysis.numbers import fixed, likeness_digits
 from experiments.analysis.scores import MEASURES
 
 PHONE = {
@@ -255,7 +256,9 @@ def test_likeness(few):
     table = comparison.similarity["weights"]
     names = chart.locator("tbody th").all_inner_texts()
     assert names == [f"{place + 1} {comparison.labels[key]}" for place, key in enumerate(table.index)]
-    assert chart.locator("tbody tr").first.locator("td").nth(1).inner_text() == f"{table.iloc[0, 1]:.2f}"
+    assert chart.locator("tbody tr").first.locator("td").nth(1).inner_text() == fixed(
+        table.iloc[0, 1], likeness_digits(table.to_numpy()[~np.eye(len(table), dtype=bool)])
+    )
 
 
 # --- other screens, other readers ---------------------------------------------------------------

@@ -17,6 +17,7 @@ from experiments.analysis.claims import (
     Evidence,
     NotThereError,
 )
+from experiments.analysis.critical_distance import rank_shown
 from experiments.analysis.pairs import PAPER_PAIRS, ROPE
 from experiments.analysis.similarity_blocks import block_means
 
@@ -25,7 +26,7 @@ _STAR, _EMBEDDED = "skrebate_multisurf_star", "reliefe_absmean_adaptive"
 
 def _first(evidence: Evidence, measure: str, wanted: Sequence[str]) -> tuple[bool, str]:
     ranks = evidence.ranks(measure)
-    told = ", ".join(f"{evidence.label(ranker)} {rank:.2f}" for ranker, rank in ranks.head(4).items())
+    told = ", ".join(f"{evidence.label(ranker)} {rank_shown(rank)}" for ranker, rank in ranks.head(4).items())
     return str(ranks.index[0]) in wanted, f"lowest average ranks: {told}"
 
 
@@ -41,8 +42,8 @@ def _fewer_by_mean(evidence: Evidence) -> tuple[bool, str]:
     if not np.isfinite(best["best_f1"]):
         raise NotThereError("a complete ReliefE")
     return best["mean_f1"] > best["best_f1"], (
-        f"lowest average rank of a ReliefE variant: {best['best_f1']:.2f} by max F1, "
-        f"{best['mean_f1']:.2f} by mean F1"
+        f"lowest average rank of a ReliefE variant: {rank_shown(best['best_f1'])} by max F1, "
+        f"{rank_shown(best['mean_f1'])} by mean F1"
     )
 
 
@@ -168,7 +169,7 @@ def _over_surf(evidence: Evidence) -> tuple[bool, str]:
         raise NotThereError("ranks of ReliefF and of the SURF family")
     return bool(
         own.mean() < surf.mean()
-    ), f"mean of the average ranks: {own.mean():.2f} and {surf.mean():.2f}"
+    ), f"mean of the average ranks: {rank_shown(own.mean())} and {rank_shown(surf.mean())}"
 
 
 def _adaptive_alike(evidence: Evidence) -> tuple[bool, str]:

@@ -19,6 +19,7 @@ from experiments.analysis.claims import (
     NotThereError,
     of_labels,
 )
+from experiments.analysis.critical_distance import rank_shown
 from experiments.analysis.similarity_blocks import between, block_means
 
 _EMBEDDED, _PLAIN = of_labels(RELIEFE), of_labels(RELIEFF)
@@ -110,7 +111,9 @@ def _worst_distances(evidence: Evidence) -> tuple[bool, str]:
 
 def _first(evidence: Evidence, measure: str, names: Sequence[str]) -> tuple[bool, str]:
     ranks = evidence.ranks(measure)
-    told = ", ".join(f"{evidence.label(str(ranker))} {rank:.2f}" for ranker, rank in ranks.head(3).items())
+    told = ", ".join(
+        f"{evidence.label(str(ranker))} {rank_shown(rank)}" for ranker, rank in ranks.head(3).items()
+    )
     return str(ranks.index[0]) in names, f"lowest average ranks: {told}"
 
 

@@ -99,7 +99,7 @@ def write(
     """
     protocols = {config["protocol"]["name"]: config["protocol"] for config in configs}
     groups = [
-        group_view(each, frame, protocols[each.group.protocol], number)
+        group_view(each, frame, protocols[each.group.protocol], number, named=study is not None)
         for number, each in enumerate(comparisons)
     ]
     measured = _measured(frame, configs)

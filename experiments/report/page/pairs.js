@@ -57,7 +57,7 @@ class Pairs extends Chart {
   }
 
   draw() {
-    if (!this.data.pairs.length) return this.nothing("No pairs were tested here. The report of a named study tests them, unless its rankers differ by their iterations alone.");
+    if (!this.data.pairs.length) return this.nothing(`No pairs were tested: ${this.data.untested || "there are none"}.`);
     const { rankers } = this.data;
     const shown = this.shownRankers();
     const inside = rankers.map((_, place) => place).filter((place) => this.data.pairs.some(([a, b]) => a === place || b === place));
@@ -163,12 +163,12 @@ class Likeness extends Chart {
         this.redraw();
         this.box.querySelector("select").focus();
       })),
-      heat(`AUFUJI, ${said[this.kind] || this.kind}; the darker, the more alike (from ${score(range[0])} to ${score(range[1])})`, kept.map((place) => given.names[place]), (row, column) => {
+      heat(`AUFUJI, ${said[this.kind] || this.kind}; the darker, the more alike (from ${range[0].toFixed(given.digits)} to ${range[1].toFixed(given.digits)})`, kept.map((place) => given.names[place]), (row, column) => {
         const value = given.values[kept[row]][kept[column]];
         if (value === null) return null;
         return {
-          text: value.toFixed(2), strength: (value - range[0]) / (range[1] - range[0]),
-          said: `${given.names[kept[row]]} and ${given.names[kept[column]]}: ${score(value)}`,
+          text: value.toFixed(given.digits), strength: (value - range[0]) / (range[1] - range[0]),
+          said: `${given.names[kept[row]]} and ${given.names[kept[column]]}: ${value.toFixed(given.digits)}`,
         };
       }),
     );
