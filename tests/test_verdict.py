@@ -97,7 +97,7 @@ def test_words_for_a_clear_winner_and_for_none():
         "differ by 5.00 to be told apart (Nemenyi, α = 0.05), more than they can differ."
         in (words.sureness(vague, LABEL, friedman_p=np.nan, rope=0.05)[0])
     )
-    vague = verdict(ranks, n_datasets=8, critical_distance=1.8)
+    vague = verdict(ranks, n_datasets=8, critical_distance=2.0)
     assert "none is that far away" in words.sureness(vague, LABEL, friedman_p=np.nan, rope=0.05)[0]
 
 

@@ -64,7 +64,8 @@ class Facts:
             self.untested = (
                 "the report of a study with a name tests them (python report.py study=NAME), "
                 "and this one has none"
-            )self.places = {
+            )
+        self.places = {
             key: places(comparison.scores[key], higher_is_better=measure.higher_is_better)
             for key, measure in MEASURES.items()
         }
