@@ -307,7 +307,33 @@ def overview(name: str, folder: Path = FOLDER) -> str:
         if comparison.missing_lines:
             lines += ["", "Missing:", "", *(f"* {line}" for line in comparison.missing_lines)]
         parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *_measured(frame, configs)])
+
+
+def _measured(frame: pd.DataFrame, configs: Sequence[ResolvedConfig]) -> list[str]:
+    """Set out what was measured in place of rankings, a table for each protocol."""
+    from experiments.analysis import measurements
+    from experiments.report.measurements import missing_lines
+
+    asked: dict[str, list[ResolvedConfig]] = {}
+    for config in configs:
+        if config["protocol"].get("measure"):
+            asked.setdefault(config["protocol"]["name"], []).append(config)
+    parts = []
+    for protocol, own in asked.items():
+        rows = frame[frame["protocol"] == protocol]
+        summed = measurements.summary(rows)
+        repeated = len(summed) and summed["repeat"].max() > 0
+        head = ["data set", "ranker", *(["repeat"] if repeated else []), "result"]
+        lines = [f"Protocol `{protocol}`.", "", f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+        for line in summed.itertuples():
+            cells = [line.dataset, line.ranker, *([line.repeat] if repeated else []), line.result]
+            lines.append(f"| {' | '.join(_in_cell(each) for each in cells)} |")
+        missing = missing_lines(rows, own)
+        if missing:
+            lines += ["", "Missing:", "", *(f"* {each}" for each in missing)]
+        parts.append("\n".join(lines))
+    return parts
 
 
 def _number(value: float, digits: int | None) -> str:
@@ -335,6 +361,8 @@ def claims_overview(name: str, folder: Path = FOLDER) -> str:
     BadInputError
         If there is no table.
     """
+    from experiments.analysis.claims import shared_missing
+
     file = folder / "tables" / f"{name}_claims.csv"
     try:
         claims = pd.read_csv(file, keep_default_na=False)
@@ -342,17 +370,23 @@ def claims_overview(name: str, folder: Path = FOLDER) -> str:
         raise BadInputError(f"{file} is missing: python publish.py makes it") from error
     counts = claims["verdict"].value_counts()
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts.index)
-    lines = [
-        f"Of {len(claims)} claims of the paper: {told}.",
-        "",
-        "| claim | outcome | numbers |",
-        "|---|---|---|",
-    ]
-    for line in claims.itertuples():
-        evidence = " ".join(str(line.evidence).split()).replace("|", "\\|")
-        statement = " ".join(str(line.statement).split()).replace("|", "\\|")
-        lines.append(f"| {statement} | {line.verdict} | {evidence} |")
+    shared, own = shared_missing(claims["missing"].tolist())
+    lines = [f"Of {len(claims)} claims of the paper: {told}.", ""]
+    if shared:
+        lines += [
+            f"What those lack that cannot be decided, where their line says nothing else: {shared}.",
+            "",
+        ]
+    lines += ["| the paper's claim | it holds where | outcome | numbers |", "|---|---|---|---|"]
+    for line, lacking in zip(claims.itertuples(), own, strict=True):
+        numbers = ". ".join(part for part in (line.evidence, lacking and f"Missing: {lacking}") if part)
+        cells = (line.statement, line.reading, line.verdict, numbers)
+        lines.append(f"| {' | '.join(_in_cell(each) for each in cells)} |")
     return "\n".join(lines)
+
+
+def _in_cell(text: object) -> str:
+    return " ".join(str(text).split()).replace("|", "\\|")
 
 
 #: Studies whose tables stand in README.md, and the figure above them.

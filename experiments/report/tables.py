@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from experiments.analysis.claims import shared_missing
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.complexity import complexity_table
 from experiments.analysis.convergence import convergence
@@ -266,20 +267,24 @@ def write_claims(claims: pd.DataFrame, study: str, results: Path) -> list[Path]:
         return []
     tables = Tables(results)
     tables.csv(claims, study, "claims")
+    shared, own = shared_missing(claims["missing"].tolist())
     shown = pd.DataFrame(
         {
             "The paper's claim": claims["statement"],
+            "It holds where": claims["reading"],
             "Outcome": claims["verdict"],
             "Numbers": [
-                "; ".join(
-                    part for part in (line.evidence, line.missing and f"missing: {line.missing}") if part
-                )
-                for line in claims.itertuples()
+                "; ".join(part for part in (evidence, lacking and f"missing: {lacking}") if part)
+                for evidence, lacking in zip(claims["evidence"], own, strict=True)
             ],
         }
     )
     tables.latex(
-        shown, study, "claims", caption=f"Claims of the paper, checked on the rows of the study {study}."
+        shown,
+        study,
+        "claims",
+        caption=f"Claims of the paper, checked on the rows of the study {study}.",
+        notes=[f"Missing, where a line says nothing else: {shared}."] if shared else [],
     )
     return tables.written
 

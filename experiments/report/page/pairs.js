@@ -16,12 +16,12 @@ function triangle(width, first, second, pair, small) {
   const dots = pair.draws.map(([p, equal]) => place(p, equal)).map(([x, y]) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`).join("");
   if (dots) svg.append(shape("path", { class: "draws", d: dots, stroke: "rgb(var(--heat))", "stroke-width": small ? 1.8 : 2.6, "stroke-linecap": "round", opacity: 0.45, "data-draws": pair.draws.length }));
   if (!small) {
-    const half = width / 2 - 4;
+    const short = shortenedApart([first, second], width / 2 - 4);
     svg.append(
       shape("text", { x: width / 2, y: 14, "text-anchor": "middle" }, `practically equal ${probability(pair.equal)}`),
-      shape("text", { x: 2, y: height - 24 }, shortened(first, half)),
+      shape("text", { x: 2, y: height - 24 }, short[0]),
       shape("text", { x: 2, y: height - 8 }, `better ${probability(pair.p)}`),
-      shape("text", { x: width - 2, y: height - 24, "text-anchor": "end" }, shortened(second, half)),
+      shape("text", { x: width - 2, y: height - 24, "text-anchor": "end" }, short[1]),
       shape("text", { x: width - 2, y: height - 8, "text-anchor": "end" }, `better ${probability(pair.q)}`),
     );
   }
