@@ -507,6 +507,13 @@ def test_claims_are_a_table_with_their_outcomes(tmp_path):
     assert "Of 3 claims: 1 holds, 1 does not hold, 1 cannot be decided" in read.text
     assert [line["outcome"] for line in read.lines("claims-table")] == claims["verdict"].tolist()
     assert read.lines("claims-table")[2]["what the rows say"] == "Missing: genes × A"
+    assert [line["it holds where"] for line in read.lines("claims-table")] == claims["reading"].tolist()
+    claims = pd.concat(
+        [claims.assign(missing="genes × A", verdict="cannot be decided")] * 2, ignore_index=True
+    )
+    read = pages.Read(pages.write(tmp_path, frame, configs, claims=claims)[0])
+    assert read.text.count("genes × A") == 1  # once for all
+    assert "What those lack, where their line says nothing else: genes × A." in read.text
 
 
 def test_figures_are_taken_in(tmp_path):

@@ -188,10 +188,3 @@ function shortenedApart(texts, width, size = 12) {
   }
   return best || texts;
 }
-
-function shortened(text, width, size = 12) {
-  if (textWidth(text, size) <= width) return text;
-  let kept = text;
-  while (kept.length > 1 && textWidth(kept + "…", size) > width) kept = kept.slice(0, -1);
-  return kept + "…";
-}
