@@ -322,14 +322,17 @@ def _measured(frame: pd.DataFrame, configs: Sequence[ResolvedConfig]) -> list[st
     parts = []
     for protocol, own in asked.items():
         rows = frame[frame["protocol"] == protocol]
-        summed = measurements.summary(rows)
-        repeated = len(summed) and summed["repeat"].max() > 0
-        head = ["data set", "ranker", *(["repeat"] if repeated else []), "result"]
-        lines = [f"Protocol `{protocol}`.", "", f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-        for line in summed.itertuples():
-            cells = [line.dataset, line.ranker, *([line.repeat] if repeated else []), line.result]
+        labels = {
+            each["ranker_key"]: each["ranker"].get("display_name") or each["ranker_key"] for each in own
+        }
+        lines = [f"Protocol `{protocol}`.", "", "| data set | ranker | result |", "|---|---|---|"]
+        for line in measurements.averaged(rows).itertuples():
+            cells = (line.dataset, labels.get(line.ranker, line.ranker), line.result)
             lines.append(f"| {' | '.join(_in_cell(each) for each in cells)} |")
-        missing = missing_lines(rows, own)
+        asked_for = dict.fromkeys(each["dataset_key"] for each in own)
+        never = [each for each in asked_for if each not in set(rows["dataset"])]
+        missing = [f"not run: {', '.join(never)}"] if never else []
+        missing += missing_lines(rows, [each for each in own if each["dataset_key"] not in never])
         if missing:
             lines += ["", "Missing:", "", *(f"* {each}" for each in missing)]
         parts.append("\n".join(lines))

@@ -328,6 +328,9 @@ def test_what_most_claims_lack_is_said_once():
     )
     assert shared == whole
     assert own == ["", "", "", "also times of chess × B", "genes (every ranker)"]
+    # What only some lack stays with them.
+    some = ["har (every ranker)"] * 3 + ["har (every ranker); chess × A"] * 2
+    assert claims.shared_missing(some) == ("har (every ranker)", [""] * 3 + ["also chess × A"] * 2)
     assert claims.shared_missing(["a", "b"]) == ("", ["a", "b"])
     assert claims.shared_missing(["", ""]) == ("", ["", ""])
 

@@ -9,6 +9,7 @@ the paper's did not finish either), one that was not run or failed does not.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -428,23 +429,23 @@ def shared_missing(missing: Sequence[str]) -> tuple[str, list[str]]:
     Returns
     -------
     shared : str
-        What is told of more than one claim, and most often; "" for nothing.
+        What at least half of the claims that lack something lack, and more than one; "" for nothing.
     own : list of str
         For each claim: "" where it lacks nothing or just that, "also …" where it lacks more, else all that it
         lacks.
     """
-    counts = pd.Series([each for each in missing if each], dtype=object).value_counts()
-    if not len(counts) or counts.iloc[0] < 2:
-        return "", list(missing)
-    shared = str(counts.index[0])
-    known = shared.split("; ")
+    split = [each.split("; ") if each else [] for each in missing]
+    n_lacking = sum(bool(parts) for parts in split)
+    counts = Counter(part for parts in split for part in parts)
+    known = [part for part, n in counts.items() if n >= max(2, n_lacking / 2)]
     own = []
-    for each in missing:
-        parts = each.split("; ") if each else []
+    for parts in split:
         more = [part for part in parts if part not in known]
-        covered = all(part in parts for part in known)
-        own.append(f"also {'; '.join(more)}" if covered and more else "" if covered else each)
-    return shared, own
+        if known and set(known) <= set(parts):
+            own.append(f"also {'; '.join(more)}" if more else "")
+        else:
+            own.append("; ".join(parts))
+    return "; ".join(known), own
 
 
 def _unmeasured(claim: Claim, spread: pd.DataFrame) -> tuple[str, bool]:
