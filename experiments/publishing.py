@@ -22,12 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
 
-from experiments.analysis.numbers import fixed
 from experiments.cells import rows_of
 from experiments.config import compose_runs
 from experiments.errors import BadInputError
 from experiments.evaluate import TIMINGS
 from experiments.files import write_whole
+from experiments.numbers import fixed, rank_shown
 from experiments.packs import write_packs
 from experiments.places import PROJECT_ROOT
 from experiments.rows import all_ok, to_frame
@@ -272,7 +272,6 @@ def overview(name: str, folder: Path = FOLDER) -> str:
     str
     """
     from experiments.analysis.comparison import compare
-    from experiments.analysis.critical_distance import rank_shown
     from experiments.analysis.groups import groups_of
     from experiments.report.page.words import extent
 

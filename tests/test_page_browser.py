@@ -6,8 +6,8 @@ import pages
 import pandas as pd
 import pytest
 
-from experiments.analysis.numbers import fixed, likeness_digits
 from experiments.analysis.scores import MEASURES
+from experiments.numbers import fixed, likeness_digits
 
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -313,7 +313,7 @@ def test_a_phone_shows_claims_one_below_the_other_and_names_apart(browser, tmp_p
         )
         assert len(set(names)) == len(names) == 9 and any("…" in name for name in names)
         distance = chart.get_by_text("critical distance").bounding_box()
-        assert "longer than the axis" in chart.get_by_text("critical distance").inner_text()
+        assert "longer than the axis" in chart.get_by_text("critical distance").text_content()
         assert distance["x"] >= 0 and distance["x"] + distance["width"] <= 390
 
 

@@ -18,9 +18,9 @@ from experiments.analysis.claims import (
     Evidence,
     NotThereError,
 )
-from experiments.analysis.critical_distance import rank_shown
 from experiments.analysis.pairs import PAPER_PAIRS, ROPE
 from experiments.analysis.similarity_blocks import block_means
+from experiments.numbers import rank_shown
 
 #: Who is compared: all Relief rankers, and all but the ReliefE variants.
 _RELIEF = (*RELIEFE, *RELIEFF, "skrebate_relieff", *SURF)

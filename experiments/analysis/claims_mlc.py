@@ -19,8 +19,8 @@ from experiments.analysis.claims import (
     NotThereError,
     of_labels,
 )
-from experiments.analysis.critical_distance import rank_shown
 from experiments.analysis.similarity_blocks import between, block_means
+from experiments.numbers import rank_shown
 
 _EMBEDDED, _PLAIN = of_labels(RELIEFE), of_labels(RELIEFF)
 

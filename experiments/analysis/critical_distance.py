@@ -15,27 +15,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from experiments.analysis.numbers import fixed
 from experiments.errors import BadScoresError
 
 #: Of fewer, Friedman's test says nothing.
 _FEWEST_DATASETS, _FEWEST_RANKERS = 2, 3
-
-
-def rank_shown(value: float) -> str:
-    """Write an average rank or a critical distance as it is shown everywhere.
-
-    Parameters
-    ----------
-    value : float
-        NaN for none.
-
-    Returns
-    -------
-    str
-        Two decimals, halves rounded up; "–" for none.
-    """
-    return fixed(value, 2)
 
 
 @dataclass(frozen=True)

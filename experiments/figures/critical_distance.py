@@ -16,8 +16,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from experiments.analysis.critical_distance import rank_shown
 from experiments.figures import style
+from experiments.numbers import rank_shown
 
 #: Heights and widths in inches.
 _ROW = 0.145

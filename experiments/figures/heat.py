@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
-from experiments.analysis.numbers import fixed
 from experiments.figures import style
+from experiments.numbers import fixed
 
 
 def heat_map(

@@ -12,11 +12,10 @@ from experiments.analysis.claims import shared_missing
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.complexity import complexity_table
 from experiments.analysis.convergence import convergence
-from experiments.analysis.critical_distance import rank_shown
 from experiments.analysis.datasets import dataset_table
-from experiments.analysis.numbers import fixed
 from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.files import file_stem, write_whole
+from experiments.numbers import fixed, rank_shown
 from experiments.report.console import significant
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.numbers import likeness_digits
 from experiments.analysis.pairs import ROPE
 from experiments.analysis.scores import MEASURES
 from experiments.figures import style
+from experiments.numbers import likeness_digits
 from experiments.report.page import words
 from experiments.report.page.facts import Facts
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from experiments.analysis.averages import averages
-from experiments.analysis.critical_distance import rank_shown
 from experiments.analysis.stability import TOPS, phi, stability_table
 from experiments.analysis.standing import STATES, standing
+from experiments.numbers import rank_shown
 from experiments.report.page import words
 from experiments.report.page.facts import Facts
 from experiments.report.page.tables import Cell, Column, Line, Table, by, number, text

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from experiments.analysis.critical_distance import rank_shown
-from experiments.analysis.numbers import likeness
 from experiments.analysis.scores import MEASURES
 from experiments.analysis.verdict import probabilities
+from experiments.numbers import likeness, rank_shown
 from experiments.report.console import count, significant
 from experiments.report.page import words
 from experiments.report.page.facts import Facts

@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.critical_distance import rank_shown
-from experiments.analysis.numbers import fixed
 from experiments.analysis.verdict import SURE, Verdict
+from experiments.numbers import fixed, rank_shown
 from experiments.report.console import count, significant
 
 #: Chains with an R̂ below this agree.

@@ -33,6 +33,22 @@ def fixed(value: float | None, digits: int) -> str:
     return str(Decimal(float(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
+def rank_shown(value: float) -> str:
+    """Write an average rank or a critical distance as it is shown everywhere.
+
+    Parameters
+    ----------
+    value : float
+        NaN for none.
+
+    Returns
+    -------
+    str
+        Two decimals, halves rounded up; "–" for none.
+    """
+    return fixed(value, 2)
+
+
 def likeness_digits(values: Iterable[float]) -> int:
     """Choose with how many decimals likenesses are written beside each other.
 
