@@ -27,6 +27,7 @@ from experiments.config import compose_runs
 from experiments.errors import BadInputError
 from experiments.evaluate import TIMINGS
 from experiments.files import write_whole
+from experiments.numbers import fixed, rank_shown
 from experiments.packs import write_packs
 from experiments.places import PROJECT_ROOT
 from experiments.rows import all_ok, to_frame
@@ -297,7 +298,7 @@ def overview(name: str, folder: Path = FOLDER) -> str:
             f"|---|---|{'---|' * len(table.index)}---|",
         ]
         for ranker in order:
-            mean = "" if ranks is None else _number(ranks.average_ranks.get(ranker, np.nan), 2)
+            mean = "" if ranks is None else rank_shown(ranks.average_ranks.get(ranker, np.nan))
             scores = " | ".join(_number(table.loc[each, ranker], 3) for each in table.index)
             # Means over different data sets would not be comparable.
             took = seconds[ranker].mean(skipna=False)
@@ -305,13 +306,42 @@ def overview(name: str, folder: Path = FOLDER) -> str:
         if comparison.missing_lines:
             lines += ["", "Missing:", "", *(f"* {line}" for line in comparison.missing_lines)]
         parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *_measured(frame, configs)])
+
+
+def _measured(frame: pd.DataFrame, configs: Sequence[ResolvedConfig]) -> list[str]:
+    """Set out what was measured in place of rankings, a table for each protocol."""
+    from experiments.analysis import measurements
+    from experiments.report.measurements import missing_lines
+
+    asked: dict[str, list[ResolvedConfig]] = {}
+    for config in configs:
+        if config["protocol"].get("measure"):
+            asked.setdefault(config["protocol"]["name"], []).append(config)
+    parts = []
+    for protocol, own in asked.items():
+        rows = frame[frame["protocol"] == protocol]
+        labels = {
+            each["ranker_key"]: each["ranker"].get("display_name") or each["ranker_key"] for each in own
+        }
+        lines = [f"Protocol `{protocol}`.", "", "| data set | ranker | result |", "|---|---|---|"]
+        for line in measurements.averaged(rows).itertuples():
+            cells = (line.dataset, labels.get(line.ranker, line.ranker), line.result)
+            lines.append(f"| {' | '.join(_in_cell(each) for each in cells)} |")
+        asked_for = dict.fromkeys(each["dataset_key"] for each in own)
+        never = [each for each in asked_for if each not in set(rows["dataset"])]
+        missing = [f"not run: {', '.join(never)}"] if never else []
+        missing += missing_lines(rows, [each for each in own if each["dataset_key"] not in never])
+        if missing:
+            lines += ["", "Missing:", "", *(f"* {each}" for each in missing)]
+        parts.append("\n".join(lines))
+    return parts
 
 
 def _number(value: float, digits: int | None) -> str:
     if not np.isfinite(value):
         return "–"
-    return f"{value:.2g}" if digits is None else f"{value:.{digits}f}"
+    return f"{value:.2g}" if digits is None else fixed(value, digits)
 
 
 def claims_overview(name: str, folder: Path = FOLDER) -> str:
@@ -333,6 +363,8 @@ def claims_overview(name: str, folder: Path = FOLDER) -> str:
     BadInputError
         If there is no table.
     """
+    from experiments.analysis.claims import shared_missing
+
     file = folder / "tables" / f"{name}_claims.csv"
     try:
         claims = pd.read_csv(file, keep_default_na=False)
@@ -340,17 +372,23 @@ def claims_overview(name: str, folder: Path = FOLDER) -> str:
         raise BadInputError(f"{file} is missing: python publish.py makes it") from error
     counts = claims["verdict"].value_counts()
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts.index)
-    lines = [
-        f"Of {len(claims)} claims of the paper: {told}.",
-        "",
-        "| claim | outcome | numbers |",
-        "|---|---|---|",
-    ]
-    for line in claims.itertuples():
-        evidence = " ".join(str(line.evidence).split()).replace("|", "\\|")
-        statement = " ".join(str(line.statement).split()).replace("|", "\\|")
-        lines.append(f"| {statement} | {line.verdict} | {evidence} |")
+    shared, own = shared_missing(claims["missing"].tolist())
+    lines = [f"Of {len(claims)} claims of the paper: {told}.", ""]
+    if shared:
+        lines += [
+            f"What those lack that cannot be decided, where their line says nothing else: {shared}.",
+            "",
+        ]
+    lines += ["| the paper's claim | it holds where | outcome | numbers |", "|---|---|---|---|"]
+    for line, lacking in zip(claims.itertuples(), own, strict=True):
+        numbers = ". ".join(part for part in (line.evidence, lacking and f"Missing: {lacking}") if part)
+        cells = (line.statement, line.reading, line.verdict, numbers)
+        lines.append(f"| {' | '.join(_in_cell(each) for each in cells)} |")
     return "\n".join(lines)
+
+
+def _in_cell(text: object) -> str:
+    return " ".join(str(text).split()).replace("|", "\\|")
 
 
 #: Studies whose tables stand in README.md, and the figure above them.

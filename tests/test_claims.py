@@ -246,6 +246,95 @@ def test_embedding_without_consistent_gain():
     assert line["verdict"] == "does not hold" and "ReliefE on 11 of 11 data sets" in line["evidence"]
 
 
+# --- ours in place of skrebate's ---
+
+
+def standing_in(**changes):
+    """The paper's rankers, with ours in the place of skrebate's; name=(skill, seconds) as for ``skilled``."""
+    ours = {own: stand_in for own, stand_in in claims.STAND_INS.items()}
+    return {ours.get(name, name): each for name, each in skilled(**changes).items()}
+
+
+def test_stand_ins_count_where_skrebates_rankers_were_not_run():
+    # The seed is the same, so the numbers are those of skrebate's rankers.
+    datasets = ["chess", "madelon"]
+    own, ours = (
+        checked(*study(datasets, rankers, name="mcc", **CHEAP)) for rankers in (skilled(), standing_in())
+    )
+    for key in ("lowest rank by max F1", "own ReliefF over SURF", "embedded rankers alike by FUJI"):
+        assert (
+            ours.loc[key, "evidence"]
+            == own.loc[key, "evidence"] + " (ours as skrebate's stand for skrebate's)"
+        )
+        assert ours.loc[key, "missing"] == own.loc[key, "missing"] != ""
+    # Times are nobody's but one's own.
+    assert own.loc["SURF slowest", "evidence"].startswith("so far it holds: fastest of the SURF family ")
+    assert ours.loc["SURF slowest", "evidence"] == ""
+    for key in ("SURF slowest", "an order of magnitude faster", "faster than all Relief rankers"):
+        assert "chess, madelon × skrebate" in ours.loc[key, "missing"], key
+        assert "stand for" not in ours.loc[key, "evidence"]
+
+
+@pytest.mark.parametrize("rival", ["surf_as_skrebate", "random_forest", "mutual_information"])
+def test_on_madelon_all_others_are_the_others(rival):
+    best = {name: (-0.08, 1.0) for name in RANKERS if name not in claims.RELIEFE}
+    key = "madelon at 250 features"
+    line = checked(*study(["madelon"], standing_in(**best), name="mcc", **CHEAP)).loc[key]
+    assert line["verdict"] == "holds" and "of the others 0 above 1" in line["evidence"]
+    rivals = standing_in(**best)
+    rivals[rival] = (rivals[rival][0], 0.2, 1.0)
+    line = checked(*study(["madelon"], rivals, name="mcc", **CHEAP)).loc[key]
+    assert line["verdict"] == "does not hold"
+    assert f"({rivals[rival][0]}); of the others 1 above 1" in line["evidence"]
+
+
+def test_stand_ins_do_not_finish_for_skrebates_rankers():
+    rankers = {**skilled(), **standing_in()}
+    states = {("genes", ranker): "timeout" for ranker in claims.SURF}
+    found = checked(*study(["genes"], rankers, name="mcc", states=states, **CHEAP))
+    assert found.loc["SURF does not finish genes", "verdict"] == "holds"
+    # Stopped, as the paper's own were: nothing takes their place.
+    assert not found["evidence"].str.contains("stand for").any()
+
+
+def test_posteriors_of_stand_ins_are_posteriors():
+    lines = [
+        {"ranker_a": "reliefe_absmean_adaptive", "ranker_b": "multisurf_as_skrebate", "p_a": 0.8, "p_rope": 0.2,
+         "p_b": 0.0, "n_datasets": 2},
+        {"ranker_a": "skrebate_multisurf", "ranker_b": "reliefe_absmean_adaptive", "p_a": np.nan, "p_rope": np.nan,
+         "p_b": np.nan, "n_datasets": 1},
+    ]  # fmt: skip
+    made, configs = study(["chess", "madelon"], standing_in(), name="mcc", **CHEAP)
+    found = checked(made, configs, Posteriors(pd.DataFrame(lines)))
+    assert "P(better, equal, worse) = 0.800, 0.200, 0.000" in found.loc["80 % against MultiSURF", "evidence"]
+    assert found.loc["few clear winners", "evidence"].startswith(
+        "so far it does not hold: no ranker better with 50 % in 0 of 1"
+    )
+
+
+def test_times_that_were_not_kept_are_missing():
+    made, configs = study(["chess"], name="mcc", **CHEAP)
+    made.loc[made["ranker"] == "skrebate_relieff", "fit_seconds"] = np.nan
+    found = checked(made, configs)
+    key = "faster than all Relief rankers"
+    assert found.loc[key, "missing"].endswith("; times of chess × ReliefF (skrebate)")
+    assert "times" not in found.loc["lowest rank by max F1", "missing"]
+
+
+def test_what_most_claims_lack_is_said_once():
+    whole = "har, genes (every ranker); chess × A"
+    shared, own = claims.shared_missing(
+        [whole, "", whole, f"{whole}; times of chess × B", "genes (every ranker)"]
+    )
+    assert shared == whole
+    assert own == ["", "", "", "also times of chess × B", "genes (every ranker)"]
+    # What only some lack stays with them.
+    some = ["har (every ranker)"] * 3 + ["har (every ranker); chess × A"] * 2
+    assert claims.shared_missing(some) == ("har (every ranker)", [""] * 3 + ["also chess × A"] * 2)
+    assert claims.shared_missing(["a", "b"]) == ("", ["a", "b"])
+    assert claims.shared_missing(["", ""]) == ("", ["", ""])
+
+
 # --- labels ---
 
 
@@ -345,7 +434,8 @@ def test_fewer_iterations_than_the_claim_needs_are_named():
     curves = {name: dict.fromkeys((1, 4, None), 0.9) for name in ("reliefe_absmean_adaptive", "relieff")}
     line = checked(*convergence_of(curves)).loc["four iterations on DLBCL"]
     assert line["verdict"] == "cannot be decided"
-    assert "dlbcl × reliefe_absmean_adaptive[n_iterations=32]" in line["missing"]
+    assert line["missing"].startswith("dlbcl × ")
+    assert "reliefe_absmean_adaptive[n_iterations=32]" in line["missing"]
     assert line["evidence"].startswith("so far it holds: AUrF1 0.9000 after 4 iterations")
 
 

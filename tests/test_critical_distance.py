@@ -9,6 +9,7 @@ from scipy import stats
 
 from experiments.analysis.critical_distance import average_ranks, compare_ranks, critical_distance
 from experiments.errors import BadInputError
+from experiments.numbers import rank_shown
 
 #: AUC of four variants of C4.5: J. Demšar, JMLR 7 (2006), table 6. Two of "voting" are printed as 0.975 and have
 #: the ranks 2 and 3: the first must have been the larger one before it was rounded.
@@ -214,9 +215,9 @@ def test_a_difference_of_exactly_the_distance_is_a_difference(monkeypatch):
     from experiments.analysis import critical_distance as module
 
     monkeypatch.setattr(module, "critical_distance", lambda *_: 1.0)
-    assert compare_ranks(ranks_of((1, 2, 3))).cliques == ()
+    assert compare_ranks(ranks_of((1, 2, 3), (1, 2, 3))).cliques == ()
     monkeypatch.setattr(module, "critical_distance", lambda *_: 1.0 + 1e-9)
-    assert compare_ranks(ranks_of((1, 2, 3))).cliques == (("a", "b"), ("b", "c"))
+    assert compare_ranks(ranks_of((1, 2, 3), (1, 2, 3))).cliques == (("a", "b"), ("b", "c"))
 
 
 def test_equal_ranks_are_one_group_in_the_order_of_the_columns():
@@ -244,8 +245,38 @@ def test_all_tied():
 
 def test_one_data_set_and_fifty_rankers():
     compared = compare_ranks(table(1, 50))
-    assert compared.cd > 49
-    assert [len(clique) for clique in compared.cliques] == [50]
+    assert sorted(compared.average_ranks) == list(range(1, 51))
+    assert np.isnan(compared.cd) and compared.cliques == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_on_one_data_set_nothing_is_tested(seed):
+    # scipy would say chi-square = k - 1 and one p for any scores.
+    compared = compare_ranks(table(1, 6, seed=seed))
+    assert np.isnan([compared.cd, compared.friedman_statistic, compared.friedman_p]).all()
+    assert compared.no_test.startswith("it needs two data sets or more")
+    assert len(compared.average_ranks) == 6 and not compared.out_of_reach
+
+
+def test_why_a_test_is_left_out():
+    assert compare_ranks(table(9, 2)).no_test == "it needs three rankers or more"
+    assert compare_ranks(table(9, 3)).no_test == ""
+    tied = pd.DataFrame(np.ones((5, 4)), columns=list("abcd"))
+    assert compare_ranks(tied).no_test == "all rankers are tied everywhere"
+
+
+def test_two_data_sets_cannot_tell_many_rankers_apart():
+    two = compare_ranks(table(2, 13, spread=0.0))
+    assert two.out_of_reach and two.cd > 12 and len(two.cliques) == 1 and two.friedman_p < 0.05
+    assert not compare_ranks(table(9, 5)).out_of_reach
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(5.125, "5.13"), (8.375, "8.38"), (11.4549, "11.45"), (2.0, "2.00"), (8 / 3, "2.67"), (np.nan, "–")],
+)
+def test_halves_of_ranks_are_rounded_up(value, shown):
+    assert rank_shown(value) == shown
 
 
 @pytest.mark.parametrize(

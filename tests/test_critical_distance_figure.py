@@ -35,6 +35,7 @@ CASES = {
     "three": table(5, 3),
     "fourteen": table(11, 14),
     "fifty": table(20, 50),
+    "fifty, two data sets": table(2, 50),
     "fifty, one data set": table(1, 50),
     "ties": tied(),
     "all tied": pd.DataFrame(np.ones((4, 7)), columns=list("abcdefg"), index=list("wxyz")),
@@ -165,11 +166,28 @@ def test_the_distance_is_as_long_as_it_says():
 
 
 def test_a_distance_longer_than_the_axis_ends_with_it_and_says_so():
-    compared, _, axes = drawn(CASES["fifty, one data set"])
+    compared, _, axes = drawn(CASES["fifty, two data sets"])
     (bar,) = by(axes.lines, "distance")
     assert list(bar.get_xdata()) == [1, 50]
     assert by(axes.texts, "distance")[0].get_text() == f"CD = {compared.cd:.2f} (longer than the axis)"
     assert len(by(axes.lines, "stop")) == 1
+
+
+def test_on_one_data_set_no_distance_and_no_test_is_shown():
+    _, figure, axes = drawn(CASES["fifty, one data set"])
+    assert not by(axes.lines, "distance") and not by(axes.lines, "clique") and not by(axes.texts, "distance")
+    told = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert (
+        "Friedman's test is left out: it needs two data sets or more" in told and "Nemenyi's likewise" in told
+    )
+    assert "chi-square" not in told and "Bars join" not in told
+
+
+def test_halves_are_rounded_up_as_on_the_page():
+    frame = pd.DataFrame([[4, 3, 2, 1]] * 7 + [[3, 4, 2, 1]], columns=list("abcd"), index=list("stuvwxyz"))
+    compared, _, axes = drawn(frame)
+    assert compared.average_ranks["a"] == 1.125  # format() makes it 1.12
+    assert by(axes.texts, "a")[0].get_text().endswith("  1.13")
 
 
 @pytest.mark.parametrize("k", [2, 3, 10, 11, 14, 25, 50, 120, 300])
@@ -200,6 +218,8 @@ def test_tests_that_are_not_made_or_find_nothing_are_named():
     assert "Friedman's test is left out: it needs three rankers or more." in told("two")
     assert "all rankers are tied everywhere" in told("all tied")
     assert "It finds no difference" not in told("fourteen")
+    assert "So few data sets tell no two of 50 rankers apart." in told("fifty, two data sets")
+    assert "So few data sets" not in told("fourteen")
     noise = pd.DataFrame(np.random.default_rng(0).random((6, 5)), columns=list("abcde"))
     assert "It finds no difference at 0.05" in " ".join(drawing.small_print(compare_ranks(noise)))
 

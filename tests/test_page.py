@@ -12,7 +12,9 @@ import pytest
 from experiments.analysis.cost import places
 from experiments.analysis.scores import MEASURES
 from experiments.errors import BadInputError
+from experiments.numbers import fixed, likeness, likeness_digits
 from experiments.report import page
+from experiments.report.page import charts
 
 HOSTILE = "x</script><script>alert(1)</script>\"'<img src=http://example.com/a.png>&amp;"
 
@@ -348,6 +350,97 @@ def test_one_data_set(tmp_path):
     assert "One data set says nothing about others." in read.text
     assert "That is too little for a test of ranks." in read.text
     assert "Bayesian test (F1" not in read.text
+    assert "Friedman's test" not in read.text
+    for given in read.data["g0"]["ranks"].values():
+        assert given["cd"] is None and given["friedman"] is None and given["cliques"] == []
+        assert given["no_test"].startswith("it needs two data sets or more")
+    assert (
+        read.data["g0"]["untested"]
+        == "there is one data set, and the test, which is over data sets, needs two"
+    )
+    assert "No pair was tested: there is one data set" in read.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "why"),
+    [
+        ({"rankers": {"a": ("A", 0.5, 1.0)}}, "mcc", "A alone is complete, and a pair needs two"),
+        ({"states": {("*", "*"): "missing"}}, "mcc", "no ranker is complete on any data set"),
+        (
+            {"states": {(each, "*"): "missing" for each in pages.DATASETS[1:]}},
+            "mcc",
+            "rankers are complete on chess alone, and the test needs two data sets",
+        ),
+        (
+            {
+                "states": {
+                    **{("chess", ranker): "missing" for ranker in ("fair", "poor")},
+                    **{("madelon", ranker): "missing" for ranker in ("slow", "good")},
+                },
+                "datasets": pages.DATASETS[:2],
+            },
+            "mcc",
+            "no two rankers are complete on the same two data sets, which the test needs",
+        ),
+        ({}, None, "the report of a study with a name tests them"),
+    ],
+)
+def test_why_no_pair_was_tested(tmp_path, settings, name, why):
+    frame, configs = pages.study(**settings)
+    made = pages.comparisons(frame, configs, tested=False)
+    path = page.write(made, study=name, frame=frame, configs=configs, path=tmp_path / "it.html")
+    read = pages.Read(path)
+    assert read.data["g0"]["untested"].startswith(why)
+    assert f"No pair was tested: {why}" in read.text
+    assert "named study tests them" not in read.source
+
+
+def test_rankers_without_times_have_their_scores(tmp_path):
+    frame, configs = pages.study()
+    frame.loc[frame["ranker"] == "good", "fit_seconds"] = np.nan
+    path, (comparison,) = pages.write(tmp_path, frame, configs, tested=False)
+    lines = {line["ranker"]: line for line in pages.Read(path).lines("g0-rankers")}
+    line = lines[pages.RANKERS["good"][0]]
+    for column, measure in (("max F1", "best_f1"), ("AUrF1", "aurf1")):
+        assert line[column] == f"{comparison.scores[measure]['good'].mean():.3f}"
+    assert (line["seconds"], line["rank by time"]) == ("–", "–")
+    assert lines["Fair"]["seconds"] != "–"
+
+
+def test_the_first_screen_names_what_average_ranks_leave_out(tmp_path):
+    states = {("madelon", "poor"): "missing", ("genes", "poor"): "missing"}
+    frame, configs = pages.study(states=states)
+    configs = [{**each, "also": each["ranker_key"] == "poor"} for each in configs]
+    read = pages.Read(pages.write(tmp_path, frame, configs, tested=False)[0])
+    (first,) = re.findall(r'<p class="apart">(.*?)</p>', read.source)
+    label = pages.RANKERS["poor"][0]
+    assert first.replace("&#39;", "'") == (
+        f"Left out of everybody's average ranks: madelon and genes, on which {label} is not complete. "
+        "Without also= they are over these as well."
+    )
+    frame, configs = pages.study()
+    assert 'class="apart"' not in pages.write(tmp_path, frame, configs, tested=False)[0].read_text()
+
+
+def test_likeness_is_told_with_as_many_decimals_as_tell_it_apart(tmp_path):
+    names = [f"r{n}" for n in range(6)]
+    values = 1 - 0.0025 * np.abs(np.subtract.outer(np.arange(6), np.arange(6)))  # 0.9875 to 0.9975
+    packed = charts.square(
+        pd.DataFrame(values, index=names, columns=names), dict(zip(names, names, strict=True))
+    )
+    assert packed["digits"] == 4
+    assert len({fixed(value, packed["digits"]) for value in np.ravel(packed["values"])}) == 6
+    assert likeness_digits([0.2, 0.9]) == 2 and likeness_digits([0.4, 0.8]) == 3
+    assert likeness_digits([0.2, 0.9, 0.9991]) == 3 and likeness_digits([1.0, 1.0]) == 2
+    assert likeness_digits([]) == likeness_digits([np.nan]) == 2 and likeness_digits([0.9999999, 1.0]) == 5
+    assert (likeness(0.99996), likeness(1.0), likeness(0.9994)) == ("> 0.999", "1.000", "0.999")
+
+
+def test_numbers_that_the_script_writes_are_not_rounded_twice(whole):
+    read, comparison, *_ = whole
+    for key, given in read.data["g0"]["ranks"].items():
+        np.testing.assert_allclose(given["ranks"], comparison.ranks[key].average_ranks, rtol=1e-11)
+    assert (charts.one(11.454900001, 12), charts.one(11.454900001)) == (11.454900001, 11.455)
 
 
 def test_data_sets_that_are_not_here(tmp_path):
@@ -414,6 +507,13 @@ def test_claims_are_a_table_with_their_outcomes(tmp_path):
     assert "Of 3 claims: 1 holds, 1 does not hold, 1 cannot be decided" in read.text
     assert [line["outcome"] for line in read.lines("claims-table")] == claims["verdict"].tolist()
     assert read.lines("claims-table")[2]["what the rows say"] == "Missing: genes × A"
+    assert [line["it holds where"] for line in read.lines("claims-table")] == claims["reading"].tolist()
+    claims = pd.concat(
+        [claims.assign(missing="genes × A", verdict="cannot be decided")] * 2, ignore_index=True
+    )
+    read = pages.Read(pages.write(tmp_path, frame, configs, claims=claims)[0])
+    assert read.text.count("genes × A") == 1  # once for all
+    assert "What those lack, where their line says nothing else: genes × A." in read.text
 
 
 def test_figures_are_taken_in(tmp_path):

@@ -3,9 +3,11 @@
 import browser as browsers
 import numpy as np
 import pages
+import pandas as pd
 import pytest
 
 from experiments.analysis.scores import MEASURES
+from experiments.numbers import fixed, likeness_digits
 
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -255,7 +257,9 @@ def test_likeness(few):
     table = comparison.similarity["weights"]
     names = chart.locator("tbody th").all_inner_texts()
     assert names == [f"{place + 1} {comparison.labels[key]}" for place, key in enumerate(table.index)]
-    assert chart.locator("tbody tr").first.locator("td").nth(1).inner_text() == f"{table.iloc[0, 1]:.2f}"
+    assert chart.locator("tbody tr").first.locator("td").nth(1).inner_text() == fixed(
+        table.iloc[0, 1], likeness_digits(table.to_numpy()[~np.eye(len(table), dtype=bool)])
+    )
 
 
 # --- other screens, other readers ---------------------------------------------------------------
@@ -275,6 +279,42 @@ def test_a_phone_needs_no_sideways_scrolling(browser, made, name, width):
             width,
         )
         assert wide == []
+
+
+def test_a_phone_shows_claims_one_below_the_other_and_names_apart(browser, tmp_path):
+    rankers = {
+        f"r{place}{number}": (f"{own} ({distance})", 0.3 + 0.01 * place, 1.0)
+        for place, own in enumerate(("ReliefE-absMean-adaptive", "ReliefE-adaptive", "ReliefE-absMean"))
+        for number, distance in enumerate(("F1", "accuracy", "hyperbolic"))
+    }
+    frame, configs = pages.study(["chess", "madelon"], rankers, n_repeats=1)
+    long = "so far it holds: " + "a sentence that goes on, " * 20
+    claims = pd.DataFrame(
+        {
+            "statement": ["one", "two"],
+            "reading": ["the best has rank 1"] * 2,
+            "verdict": ["cannot be decided"] * 2,
+            "evidence": [long] * 2,
+            "missing": [""] * 2,
+            "place": ["figure 1"] * 2,
+        }
+    )
+    path, _ = pages.write(tmp_path, frame, configs, claims=claims, tested=False)
+    with browsers.opened(browser, path, **PHONE) as page:
+        cells = page.locator("#claims-table tbody tr").first.locator("th, td")
+        assert cells.count() == 5
+        for place in range(5):
+            box = cells.nth(place).bounding_box()
+            assert 0 <= box["x"] and box["x"] + box["width"] <= 390
+        assert cells.first.bounding_box()["height"] < 60, "no blank below a short claim"
+        chart = page.locator("[data-chart=ranks]")
+        names = chart.locator("[data-ranker-row] a text").evaluate_all(
+            "all => all.map(e => e.firstChild.data)"
+        )
+        assert len(set(names)) == len(names) == 9 and any("…" in name for name in names)
+        distance = chart.get_by_text("critical distance").bounding_box()
+        assert "longer than the axis" in chart.get_by_text("critical distance").text_content()
+        assert distance["x"] >= 0 and distance["x"] + distance["width"] <= 390
 
 
 def test_a_phone_is_touched(browser, made):

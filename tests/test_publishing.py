@@ -4,11 +4,13 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from listening import LASTING, Listening
 
 import reliefe
 from experiments import datasets, publishing, rows
+from experiments.analysis import measurements
 from experiments.config import compose_runs
 from experiments.errors import BadInputError
 from experiments.runner import run_study
@@ -124,6 +126,45 @@ def test_the_overview_has_the_numbers_of_the_rows(run):
     (line,) = [line for line in text.splitlines() if line.startswith("| ReliefF |")]
     assert line.split("|")[3].strip() == "–" == line.split("|")[5].strip()
     assert "* ReliefF: wine (not run, or not all of it)" in text
+
+
+@pytest.mark.parametrize("name", ["phases", "adaptive_k", "sparsity", "latent_dimension"])
+def test_measurements_have_their_numbers_in_the_overview(name):
+    frame, asked = publishing.rows(name)
+    text = publishing.overview(name)
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
+    pairs = frame[frame["status"] == "ok"][["dataset", "ranker"]].drop_duplicates()
+    assert len(lines) == len(pairs) > 0
+    assert [line[0] for line in lines] == pairs["dataset"].tolist()
+    if name != "phases":
+        assert [line[2] for line in lines] == measurements.summary(frame)["result"].tolist()
+    else:
+        means = measurements.phase_means(measurements.points(frame, "phases"))
+        totals = means.drop_duplicates(["dataset", "ranker"])["total"]
+        assert [float(line[2].split()[0]) for line in lines] == pytest.approx(totals.tolist(), rel=0.01)
+        assert all(line[2].endswith("(mean of 3 fits)") for line in lines)
+    never = dict.fromkeys(
+        each["dataset_key"] for each in asked if each["dataset_key"] not in set(frame["dataset"])
+    )
+    assert not never or f"* not run: {', '.join(never)}\n" in f"{text}\n"
+
+
+def test_claims_in_the_texts_have_their_criterion_and_say_once_what_all_lack(tmp_path):
+    (tmp_path / "tables").mkdir()
+    lacking = "har, genes (every ranker)"
+    pd.DataFrame(
+        {
+            "statement": ["it is 13th", "it | wins"],
+            "reading": ["place 13 ± 3", "rank 1"],
+            "verdict": ["cannot be decided"] * 2,
+            "evidence": ["so far it holds: place 11 of 48", ""],
+            "missing": [lacking, f"{lacking}; times of chess × A"],
+        }
+    ).to_csv(tmp_path / "tables" / "tiny_claims.csv", index=False)
+    text = publishing.claims_overview("tiny", tmp_path)
+    assert text.count(lacking) == 1
+    assert "| it is 13th | place 13 ± 3 | cannot be decided | so far it holds: place 11 of 48 |" in text
+    assert "| it \\| wins | rank 1 | cannot be decided | Missing: also times of chess × A |" in text
 
 
 def test_what_is_not_there_is_named(tmp_path, run):

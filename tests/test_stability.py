@@ -223,17 +223,47 @@ def test_what_is_not_complete_or_has_no_weights_is_named_and_no_error():
         "whole": "",
         "broken": "1 of 2 folds failed: ValueError: no luck",
         "bare": "the rows hold no weights",
-        "half": "the rows hold no weights",
+        "half": "one fold alone has weights, and stability is between folds",
         "never": "0 of 1 repeats",
     }
     lines = unstated(found.reset_index(), {"bare": "Bare"}, (4,))
     assert lines == [
-        "No stability of Bare, half on d: the rows hold no weights",
+        "No stability of Bare on d: the rows hold no weights",
+        "No stability of half on d: one fold alone has weights, and stability is between folds",
         "The top 4 are all features, so nothing is chosen: d",
     ]
-    alone = found.reset_index().query("ranker in ['bare', 'half']")
+    alone = found.reset_index().query("ranker == 'bare'")
     assert unstated(alone, {}, ()) == ["No stability of all rankers on d: the rows hold no weights"]
     assert stability_table(found.reset_index(), "phi_top_10").empty
+
+
+def test_folds_with_weights_are_used_where_others_have_none():
+    made = frame(
+        *(
+            row("a", repeat, fold, weights=(A, B)[fold] if not repeat else None)
+            for repeat in (0, 1)
+            for fold in (0, 1)
+        ),
+    )
+    kept = frame(*(row("a", 0, fold, weights=(A, B)[fold]) for fold in (0, 1)))
+    (found,), (alone,) = (stability(each, tops=(2,)).to_dict("records") for each in (made, kept))
+    assert (found["n_folds"], found["folds_without"], found["reason"]) == (2, 2, "")
+    assert (alone["n_folds"], alone["folds_without"]) == (2, 0)
+    assert found["aufuji"] == alone["aufuji"] and found["phi_top_2"] == alone["phi_top_2"]
+    lines = unstated(stability(made, tops=(2,)), {}, (2,))
+    assert lines == ["Weights were kept of 2 of 4 folds, which this is over: d"]
+
+
+def test_data_sets_that_lack_the_same_share_a_sentence():
+    rankers = [f"r{n}" for n in range(6)]
+    bare = [
+        row(name, 0, fold, dataset=dataset) for dataset in "de" for name in rankers[:5] for fold in (0, 1)
+    ]
+    whole = [row("r5", 0, fold, dataset=dataset, weights=A) for dataset in "de" for fold in (0, 1)]
+    told = unstated(stability(frame(*bare, *whole)), {}, ())
+    assert told == ["No stability of 5 of 6 rankers on d, e: the rows hold no weights"]
+    told = unstated(stability(frame(*bare)), {}, ())
+    assert told == ["No stability of all rankers on d, e: the rows hold no weights"]
 
 
 def test_one_fold_has_no_stability():

@@ -93,6 +93,11 @@ def test_words_for_a_clear_winner_and_for_none():
     assert sure[1] == "Friedman's test finds differences among the rankers (p < 0.001)."
     vague = verdict(ranks, n_datasets=2, critical_distance=5.0)
     assert headline(vague).endswith("but is not told apart from any other ranker.")
+    assert (
+        "differ by 5.00 to be told apart (Nemenyi, α = 0.05), more than they can differ."
+        in (words.sureness(vague, LABEL, friedman_p=np.nan, rope=0.05)[0])
+    )
+    vague = verdict(ranks, n_datasets=8, critical_distance=2.0)
     assert "none is that far away" in words.sureness(vague, LABEL, friedman_p=np.nan, rope=0.05)[0]
 
 

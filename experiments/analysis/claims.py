@@ -8,6 +8,8 @@ the paper's did not finish either), one that was not run or failed does not.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.comparison import Comparison, compare
+from experiments.analysis.groups import Group
 
 #: The paper's data sets and rankers, under the names they bear here.
 MCC_DATASETS = (
@@ -46,6 +49,14 @@ MLC_DATASETS = (
 RELIEFE = ("reliefe", "reliefe_absmean", "reliefe_adaptive", "reliefe_absmean_adaptive")
 RELIEFF = ("relieff", "relieff_absmean", "relieff_adaptive", "relieff_absmean_adaptive")
 SURF = ("skrebate_surf", "skrebate_multisurf", "skrebate_multisurf_star")
+#: Rankers of this library that give the weights of skrebate's, to rounding; they count in their place where those
+#: were not run, but never for times.
+STAND_INS = {
+    "skrebate_relieff": "relieff_as_skrebate",
+    "skrebate_surf": "surf_as_skrebate",
+    "skrebate_multisurf": "multisurf_as_skrebate",
+    "skrebate_multisurf_star": "multisurf_star_as_skrebate",
+}
 MCC_RANKERS = (*RELIEFE, *RELIEFF, "skrebate_relieff", *SURF, "random_forest", "mutual_information")
 DISTANCES = ("f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic")
 
@@ -136,10 +147,19 @@ class Evidence:
         """Return the probabilities that a is better, that there is no difference, that b is better."""
         if self.rankings.posterior is None:
             raise NotThereError("the hierarchical Bayesian test")
-        three = self.rankings.posterior.of(a, b)
-        if three[0] != three[0]:
+        # The same pair may have been tested with skrebate's ranker and with the one that stands for it.
+        found = [
+            (self.rankings.posterior.n_datasets(one, other), self.rankings.posterior.of(one, other))
+            for one, other in itertools.product(_names(a), _names(b))
+        ]
+        found = [each for each in found if each[1][0] == each[1][0]]
+        if not found:
             raise NotThereError(f"a posterior of {self.label(a)} and {self.label(b)}")
-        return three
+        return max(found, key=lambda each: each[0])[1]
+
+
+def _names(ranker: str) -> tuple[str, ...]:
+    return (ranker, STAND_INS[ranker]) if ranker in STAND_INS else (ranker,)
 
 
 @dataclass(frozen=True)
@@ -162,6 +182,11 @@ class Claim:
         Evidence → (whether it holds, numbers in words); raises :class:`NotThereError`.
     datasets, rankers : tuple of str
         The cells that it needs.
+    times : bool
+        Whether it is about times: cells without them do not count.
+    stand_ins : bool
+        Whether :data:`STAND_INS` may take the place of skrebate's rankers: not for times, nor for what comes to an
+        end.
     """
 
     key: str
@@ -172,6 +197,8 @@ class Claim:
     check: Callable[[Evidence], tuple[bool, str]]
     datasets: tuple[str, ...] = ()
     rankers: tuple[str, ...] = ()
+    times: bool = False
+    stand_ins: bool = True
 
 
 def all_claims() -> list[Claim]:
@@ -215,13 +242,22 @@ def check(
         rows that the study does not ask for are left out.
     """
     measured = measured or {}
-    comparisons = [_of_the_paper(each, frame) for each in comparisons]
+    given = [_of_the_paper(each, frame, set()) for each in comparisons]
+    substituted: list[set[tuple[str, str]]] = [_substituted(each) for each in comparisons]
+    filled = [
+        _of_the_paper(each, frame, cells) if cells else as_run
+        for each, as_run, cells in zip(comparisons, given, substituted, strict=True)
+    ]
     lines = []
     for claim in all_claims() if claims is None else claims:
-        comparison = next((each for each in comparisons if _is_about(claim, each)), None)
+        place = next((place for place, each in enumerate(given) if _is_about(claim, each)), None)
+        used = filled if claim.stand_ins and not claim.times else given
+        comparison = None if place is None else used[place]
         if comparison is None and claim.about not in measured:
             continue
         spread = measured.get(claim.about, pd.DataFrame())
+        if len(spread):  # as with rankings: other data sets are none of the paper's
+            spread = spread[spread["dataset"].isin(claim.datasets)]
         if comparison is not None:
             missing, some = _missing(claim, comparison)
         else:
@@ -239,6 +275,8 @@ def check(
             verdict = HOLDS if holds else HOLDS_NOT
         if evidence and comparison is not None:
             evidence += _protocol(claim, comparison)
+            if used is filled and any(_own(name) in claim.rankers for _, name in substituted[place]):
+                evidence += " (ours as skrebate's stand for skrebate's)"
         lines.append(
             [claim.about, claim.key, claim.place, claim.statement, claim.reading, verdict, evidence, missing]
         )
@@ -246,23 +284,71 @@ def check(
     return pd.DataFrame(lines, columns=columns)
 
 
-def _of_the_paper(comparison: Comparison, frame: pd.DataFrame) -> Comparison:
+def _own(stand_in: str) -> str:
+    return next(own for own, other in STAND_INS.items() if other == stand_in)
+
+
+def _substituted(comparison: Comparison) -> set[tuple[str, str]]:
+    """Choose the cells (data set, stand-in) that count in the place of skrebate's, which were not run."""
+    if comparison.group.varies_iterations:
+        return set()
+    cells = comparison.summary[["dataset", "ranker", "complete"]].itertuples(index=False, name=None)
+    complete = {(dataset, ranker): whole for dataset, ranker, whole in cells}
+    missing = comparison.missing[["dataset", "ranker", "state"]].itertuples(index=False, name=None)
+    settled = {(dataset, ranker) for dataset, ranker, state in missing if state in _SETTLED}
+    return {
+        (dataset, ranker)
+        for dataset, ranker in complete
+        if ranker in STAND_INS.values()
+        and not complete.get((dataset, _own(ranker)))
+        and (dataset, _own(ranker)) not in settled
+        and (complete[dataset, ranker] or (dataset, _own(ranker)) not in complete)
+    }
+
+
+def _of_the_paper(comparison: Comparison, frame: pd.DataFrame, stand_ins: set[tuple[str, str]]) -> Comparison:
     """Leave out data sets and rankers that the paper's study does not have: ranks and means depend on them."""
     group = comparison.group
     if group.varies_iterations:
         return comparison
+    asked_for = group.expected
+    if stand_ins:
+        frame, group = _renamed(frame, group, stand_ins)
     datasets, rankers = {
         "multiclass": (MCC_DATASETS, MCC_RANKERS),
         "multilabel": (MLC_DATASETS, MLC_RANKERS),
     }[group.task]
     asked = group.expected
     kept = asked[asked["dataset"].isin(datasets) & asked["ranker"].isin(rankers)].reset_index(drop=True)
-    if len(kept) in (0, len(asked)):
+    if not len(kept) or (len(kept) == len(asked) and not stand_ins):
         return comparison
     # Posteriors are of all data sets that were tested, so those of a study with others do not count.
-    same = set(kept["dataset"]) == set(asked["dataset"])
+    same = set(kept["dataset"]) == set(asked_for["dataset"])
     posterior = comparison.posterior if same else None
     return compare(frame, replace(group, expected=kept), posterior=posterior)
+
+
+def _renamed(frame: pd.DataFrame, group: Group, cells: set[tuple[str, str]]) -> tuple[pd.DataFrame, Group]:
+    """Put stand-ins under the names of skrebate's rankers, without their times."""
+    given = {(dataset, stand_in): _own(stand_in) for dataset, stand_in in cells}
+    replaced = {(dataset, own) for (dataset, _), own in given.items()}
+
+    def renamed(table: pd.DataFrame, inside: pd.Series) -> pd.DataFrame:
+        names = pd.Series(list(zip(table["dataset"], table["ranker"], strict=True)), index=table.index)
+        table = table[~(inside & names.isin(replaced))].copy()
+        stand_in = inside[table.index] & names[table.index].isin(list(given))
+        table.loc[stand_in, "ranker"] = names[stand_in[stand_in].index].map(given)
+        if "fit_seconds" in table:
+            table.loc[stand_in, "fit_seconds"] = None
+        return table
+
+    expected = renamed(group.expected, pd.Series(True, index=group.expected.index)).reset_index(drop=True)
+    labels = {
+        **dict(zip(expected["ranker"], expected["display_name"], strict=True)),
+        **{name: label for name, label in group.labels.items() if name in set(expected["ranker"])},
+    }
+    frame = renamed(frame, frame["protocol"] == group.protocol)
+    return frame, replace(group, expected=expected, labels=labels)
 
 
 def _is_about(claim: Claim, comparison: Comparison) -> bool:
@@ -298,16 +384,68 @@ def _missing(claim: Claim, comparison: Comparison) -> tuple[str, bool]:
         lacking[dataset] = [ranker for ranker in claim.rankers if (dataset, ranker) not in there]
     whole = [dataset for dataset, rankers in lacking.items() if len(rankers) == len(claim.rankers)]
     parts = [f"{', '.join(whole)} (every ranker)"] if whole else []
-    cells = [
-        f"{dataset} × {comparison.labels.get(ranker, ranker)}"
-        for dataset, rankers in lacking.items()
-        if dataset not in whole
-        for ranker in rankers
-    ]
-    parts += cells[:_MOST_TOLD]
-    if len(cells) > _MOST_TOLD:
-        parts.append(f"and {len(cells) - _MOST_TOLD} more cells")
+    rest = {dataset: rankers for dataset, rankers in lacking.items() if dataset not in whole}
+    parts += _cells(rest, comparison)
+    if claim.times:
+        seconds = comparison.scores["fit_seconds"]
+        untimed = {
+            dataset: [
+                ranker
+                for ranker in claim.rankers
+                if (dataset, ranker) in there
+                and states.get((dataset, ranker)) not in _SETTLED
+                and not (dataset in seconds.index and pd.notna(seconds.get(ranker, pd.Series()).get(dataset)))
+            ]
+            for dataset in rest
+        }
+        parts += [f"times of {each}" for each in _cells(untimed, comparison)]
     return "; ".join(parts), len(whole) < len(claim.datasets)
+
+
+def _cells(lacking: dict[str, list[str]], comparison: Comparison) -> list[str]:
+    """Name cells; rankers that lack the same data sets stand together."""
+    of_ranker: dict[str, list[str]] = {}
+    for dataset, rankers in lacking.items():
+        for ranker in rankers:
+            of_ranker.setdefault(ranker, []).append(dataset)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for ranker, datasets in of_ranker.items():
+        alike.setdefault(tuple(datasets), []).append(comparison.labels.get(ranker, ranker))
+    parts = []
+    for datasets, names in alike.items():
+        told = names if len(names) <= _MOST_TOLD else [*names[:_MOST_TOLD], f"{len(names) - _MOST_TOLD} more"]
+        parts.append(f"{', '.join(datasets)} × {', '.join(told)}")
+    return parts
+
+
+def shared_missing(missing: Sequence[str]) -> tuple[str, list[str]]:
+    """Take out of what claims lack what most of them lack, so that it can be said once.
+
+    Parameters
+    ----------
+    missing : sequence of str
+        The column ``missing`` of :func:`check`.
+
+    Returns
+    -------
+    shared : str
+        What at least half of the claims that lack something lack, and more than one; "" for nothing.
+    own : list of str
+        For each claim: "" where it lacks nothing or just that, "also …" where it lacks more, else all that it
+        lacks.
+    """
+    split = [each.split("; ") if each else [] for each in missing]
+    n_lacking = sum(bool(parts) for parts in split)
+    counts = Counter(part for parts in split for part in parts)
+    known = [part for part, n in counts.items() if n >= max(2, n_lacking / 2)]
+    own = []
+    for parts in split:
+        more = [part for part in parts if part not in known]
+        if known and set(known) <= set(parts):
+            own.append(f"also {'; '.join(more)}" if more else "")
+        else:
+            own.append("; ".join(parts))
+    return "; ".join(known), own
 
 
 def _unmeasured(claim: Claim, spread: pd.DataFrame) -> tuple[str, bool]:

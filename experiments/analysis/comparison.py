@@ -17,6 +17,9 @@ from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
 from experiments.analysis.stability import stability
 from experiments.analysis.tables import summary
 
+#: Why pairs that could be tested were not.
+NOT_ASKED = "the test was not asked for"
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -77,6 +80,11 @@ class Comparison:
         return self.group.labels
 
     @property
+    def untested(self) -> str:
+        """Why no pairs of rankers were tested, in words; "" where they were."""
+        return "" if self.posterior is not None else _why_untested(self.group, self.scores["best_f1"])
+
+    @property
     def missing_lines(self) -> list[str]:
         """What is missing, in words."""
         return missing_in_words(self.missing, self.group)
@@ -128,6 +136,27 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
         stability=stability(frame, group.expected),
         posterior=posterior,
     )
+
+
+def _why_untested(group: Group, scores: pd.DataFrame) -> str:
+    if group.varies_iterations:
+        return "the rankers differ by their iterations alone"
+    there = scores.notna()
+    done = [str(ranker) for ranker in scores.columns[there.any(axis=0)]]
+    if not done:
+        return "no ranker is complete on any data set"
+    if len(done) == 1:
+        return f"{group.labels[done[0]]} alone is complete, and a pair needs two"
+    if group.expected["dataset"].nunique() == 1:
+        return "there is one data set, and the test, which is over data sets, needs two"
+    if int(there.any(axis=1).sum()) == 1:
+        only = scores.index[there.any(axis=1)][0]
+        return f"rankers are complete on {only} alone, and the test needs two data sets"
+    shared = there.astype(int).T @ there.astype(int)
+    most = max(shared.iat[i, j] for i in range(len(shared)) for j in range(i))
+    if most < 2:
+        return "no two rankers are complete on the same two data sets, which the test needs"
+    return NOT_ASKED
 
 
 def _ranks(table: pd.DataFrame, higher_is_better: bool) -> tuple[RankComparison | None, str, list[str]]:

@@ -17,6 +17,9 @@ from scipy import stats
 
 from experiments.errors import BadScoresError
 
+#: Of fewer, Friedman's test says nothing.
+_FEWEST_DATASETS, _FEWEST_RANKERS = 2, 3
+
 
 @dataclass(frozen=True)
 class RankComparison:
@@ -25,7 +28,7 @@ class RankComparison:
     average_ranks: pd.Series
     """Average rank of every ranker, best first."""
     cd: float
-    """Average ranks that differ by at least this much are different."""
+    """Average ranks that differ by at least this much are different; NaN for one data set."""
     cliques: tuple[tuple[str, ...], ...]
     """Largest groups of two or more rankers that are not different, best first. Overlapping ones are not merged."""
     used: tuple[str, ...]
@@ -34,9 +37,23 @@ class RankComparison:
     """The other data sets, and the rankers that did not finish them."""
     alpha: float
     friedman_statistic: float
-    """Chi-square, corrected for ties; NaN for two rankers, for which the test is not made, and when all is tied."""
+    """Chi-square, corrected for ties; NaN where the test is left out (``no_test``)."""
     friedman_p: float
     """Its p-value; NaN likewise."""
+
+    @property
+    def no_test(self) -> str:
+        """Why Friedman's test is left out, in words; "" where it is not."""
+        if len(self.used) < _FEWEST_DATASETS:
+            return "it needs two data sets or more: on one, every order of the rankers gives the same p"
+        if len(self.average_ranks) < _FEWEST_RANKERS:
+            return "it needs three rankers or more"
+        return "all rankers are tied everywhere" if np.isnan(self.friedman_p) else ""
+
+    @property
+    def out_of_reach(self) -> bool:
+        """Whether the critical distance is longer than average ranks can be apart."""
+        return bool(self.cd > len(self.average_ranks) - 1)
 
 
 def average_ranks(frame: pd.DataFrame, *, higher_is_better: bool = True) -> pd.Series:
@@ -117,6 +134,7 @@ def compare_ranks(
     Returns
     -------
     RankComparison
+        On one data set ranks are told and nothing is tested.
 
     Raises
     ------
@@ -127,12 +145,15 @@ def compare_ranks(
     table = _common(whole)
     ranks = average_ranks(table, higher_is_better=higher_is_better).sort_values(kind="stable")
     distance = critical_distance(len(ranks), len(table), alpha)
+    if len(table) < _FEWEST_DATASETS:
+        # Any difference of two ranks would be one of this data set, about which nothing is asked.
+        distance = float("nan")
     statistic, p = _friedman(table)
     missing = whole[whole.isna().any(axis=1)]
     return RankComparison(
         average_ranks=ranks,
         cd=distance,
-        cliques=_cliques(ranks, distance),
+        cliques=() if np.isnan(distance) else _cliques(ranks, distance),
         used=tuple(table.index),
         left_out={name: tuple(row.index[row.isna()]) for name, row in missing.iterrows()},
         alpha=alpha,
@@ -182,8 +203,9 @@ def _common(table: pd.DataFrame) -> pd.DataFrame:
 def _friedman(table: pd.DataFrame) -> tuple[float, float]:
     values = table.to_numpy()
     tied = (values == values[:, :1]).all()
-    # With two rankers it is a sign test in disguise, and scipy refuses it.
-    if values.shape[1] < 3 or tied:
+    # With two rankers it is a sign test in disguise, and scipy refuses it. On one data set without ties chi-square
+    # is the number of rankers less one, whatever the scores.
+    if values.shape[1] < _FEWEST_RANKERS or len(values) < _FEWEST_DATASETS or tied:
         return float("nan"), float("nan")
     result = stats.friedmanchisquare(*values.T)
     return float(result.statistic), float(result.pvalue)

@@ -157,6 +157,34 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=[*_WHERE, "result"])
 
 
+def averaged(frame: pd.DataFrame) -> pd.DataFrame:
+    """Say what came of each measurement in a line for each data set and ranker.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows of one protocol.
+
+    Returns
+    -------
+    DataFrame
+        ``kind``, ``dataset``, ``ranker``, ``result``: of phases the mean over repeats, else the first repeat.
+    """
+    summed = summary(frame)
+    summed = summed[summed["repeat"] == 0].drop(columns=["protocol", "repeat"])
+    means = phase_means(points(frame, "phases"))
+    told = {}
+    for pair, part in means.groupby(["dataset", "ranker"], sort=False):
+        seconds = dict(zip(part["phase"], part["seconds"], strict=True))
+        n = int(part["n_repeats"].iloc[0])
+        told[pair] = _shares(seconds) + (f" (mean of {n} fits)" if n > 1 else "")
+    result = [
+        told.get((line.dataset, line.ranker), line.result) if line.kind == "phases" else line.result
+        for line in summed.itertuples()
+    ]
+    return summed.assign(result=result).reset_index(drop=True)
+
+
 def _ok(frame: pd.DataFrame, kind: str | None = None) -> pd.DataFrame:
     chosen = frame[frame["measurement"].notna() & (frame["status"] == "ok")]
     return chosen if kind is None else chosen[chosen["kind"] == kind]
@@ -253,9 +281,13 @@ def _adaptive_k_words(row: Mapping[str, Any]) -> str:
 
 def _phases_words(row: Mapping[str, Any]) -> str:
     seconds = _seconds(row)
-    total = sum(seconds.values())
-    if not total > 0:
+    if not sum(seconds.values()) > 0:
         return "no times: more threads were at work than there are cores"
+    return _shares(seconds)
+
+
+def _shares(seconds: Mapping[str, float]) -> str:
+    total = sum(seconds.values())
     largest = sorted(seconds.items(), key=lambda each: -each[1])
     shares = [f"{phase} {value / total:.0%}" for phase, value in largest if value / total >= 0.005]
     return f"{total:.3g} s: {', '.join(shares)}"

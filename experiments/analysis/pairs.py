@@ -118,6 +118,16 @@ class Posteriors:
                 return three[::-1] if turned else three
         return (np.nan, np.nan, np.nan)
 
+    def n_datasets(self, a: str, b: str) -> int:
+        """Return over how many data sets a pair was tested, in either order; 0 for one that was not."""
+        if "n_datasets" not in self.table:
+            return 0
+        found = self.table[
+            ((self.table["ranker_a"] == a) & (self.table["ranker_b"] == b))
+            | ((self.table["ranker_a"] == b) & (self.table["ranker_b"] == a))
+        ]
+        return int(found["n_datasets"].iloc[0]) if len(found) else 0
+
 
 def pairs_of(
     rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91, fewest: int = 2, also: Sequence[str] = ()

@@ -24,8 +24,12 @@ from experiments.metrics.stability import (
 #: How many top features of each fold make a set.
 TOPS = (10, 50, 100)
 
+#: As many rankers are named in a sentence; of more it is said how many.
+_NAMED = 4
+
 #: Why a ranker that is complete has no stability.
 _NO_WEIGHTS = "the rows hold no weights"
+_ONE_WEIGHTED = "one fold alone has weights, and stability is between folds"
 _ONE_FOLD = "there is one fold, and stability is between folds"
 
 
@@ -53,7 +57,8 @@ def stability(
     -------
     DataFrame
         A line for each expected data set, protocol and ranker: ``dataset``, ``protocol``, ``ranker``,
-        ``n_features``, ``n_folds``, ``n_pairs`` (of folds, :func:`experiments.metrics.stability.fold_pairs`),
+        ``n_features``, ``n_folds`` (with weights, which the numbers are over), ``folds_without`` (complete ones
+        without weights), ``n_pairs`` (of folds, :func:`experiments.metrics.stability.fold_pairs`),
         ``aufuji``, for each size ``phi_top_10``, ``phi_top_10_lower``, ``phi_top_10_upper`` and ``tied_top_10``
         (in how many folds the weights of the tenth and the eleventh are equal), and ``reason``: why there are no
         numbers, in words, else "". A top set that holds all features has no stability: NaN.
@@ -71,11 +76,13 @@ def stability(
         pair = tuple(asked[name] for name in PAIR)
         line = dict(zip(PAIR, pair, strict=True))
         lists = groups.get(pair, pd.Series(dtype=object))
-        line["reason"] = str(asked["reason"]) if not asked["complete"] else _why_not(lists)
+        kept = lists.dropna()
+        line["reason"] = str(asked["reason"]) if not asked["complete"] else _why_not(lists, kept)
         if not line["reason"]:
-            line |= _measured(lists, tops, f"{asked['dataset']} × {asked['ranker']}")
+            line |= _measured(kept, tops, f"{asked['dataset']} × {asked['ranker']}")
+            line["folds_without"] = len(lists) - len(kept)
         lines.append(line)
-    counts = ["n_features", "n_folds", "n_pairs"]
+    counts = ["n_features", "n_folds", "folds_without", "n_pairs"]
     measured = [
         name
         for top in tops
@@ -123,14 +130,27 @@ def unstated(found: pd.DataFrame, labels: Mapping[str, str], tops: Sequence[int]
     Returns
     -------
     list of str
-        A sentence each; what is not complete is said where it is said of everything.
+        A sentence each, also for what is over a part of the folds; what is not complete is said where it is said
+        of everything.
     """
     lines = []
-    without = found[found["reason"].isin((_NO_WEIGHTS, _ONE_FOLD))]
-    for (dataset, reason), part in without.groupby(["dataset", "reason"], sort=False):
-        everyone = len(part) == int((found["dataset"] == dataset).sum())
-        who = "all rankers" if everyone else ", ".join(labels.get(name, name) for name in part["ranker"])
-        lines.append(f"No stability of {who} on {dataset}: {reason}")
+    n_rankers = found.groupby("dataset")["ranker"].nunique()
+    without = found[found["reason"].isin((_NO_WEIGHTS, _ONE_WEIGHTED, _ONE_FOLD))]
+    for reason, part in without.groupby("reason", sort=False):
+        # Data sets that lack the same rankers share a sentence.
+        lacking: dict[tuple[str, ...], list[str]] = {}
+        for dataset, mine in part.groupby("dataset", sort=False):
+            everyone = len(mine) == n_rankers[dataset]
+            lacking.setdefault(() if everyone else tuple(mine["ranker"]), []).append(str(dataset))
+        for rankers, datasets in lacking.items():
+            who = ", ".join(labels.get(name, name) for name in rankers)
+            if len(rankers) > _NAMED:
+                who = f"{len(rankers)} of {n_rankers[datasets[0]]} rankers"
+            lines.append(f"No stability of {who or 'all rankers'} on {', '.join(datasets)}: {reason}")
+    partly = found[found["folds_without"].gt(0).fillna(False)]
+    for (n_kept, n_bare), part in partly.groupby(["n_folds", "folds_without"], sort=False):
+        whose = ", ".join(part["dataset"].unique())
+        lines.append(f"Weights were kept of {n_kept} of {n_kept + n_bare} folds, which this is over: {whose}")
     for top in tops:
         narrow = found.loc[found["n_features"].le(top).fillna(False), "dataset"].unique()
         if len(narrow):
@@ -138,10 +158,12 @@ def unstated(found: pd.DataFrame, labels: Mapping[str, str], tops: Sequence[int]
     return lines
 
 
-def _why_not(lists: pd.Series) -> str:
-    if lists.isna().any():
-        return _NO_WEIGHTS
-    return _ONE_FOLD if len(lists) < 2 else ""
+def _why_not(lists: pd.Series, kept: pd.Series) -> str:
+    if len(lists) < 2:
+        return _ONE_FOLD if len(kept) else _NO_WEIGHTS
+    if len(kept) < 2:
+        return _ONE_WEIGHTED if len(kept) else _NO_WEIGHTS
+    return ""
 
 
 def _measured(lists: pd.Series, tops: Sequence[int], name: str) -> dict[str, float]:

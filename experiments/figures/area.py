@@ -60,9 +60,7 @@ def figure(
         map_width = width - left - _MEANS - 0.3
         sheet = Sheet(width, height + above + 0.42, title, note)
         axes = sheet.axes(left, 0.4, map_width, height)
-        heat_map(
-            axes, cells, low=low, high=high, numbers=".2f" if map_width / cells.shape[1] > 0.24 else None
-        )
+        heat_map(axes, cells, low=low, high=high, numbers=2 if map_width / cells.shape[1] > 0.24 else None)
         axes.xaxis.tick_top()
         means = sheet.axes(left + map_width + 0.15, 0.4, _MEANS, height, sharey=axes)
         for place, line in enumerate(areas.itertuples()):

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from experiments.figures import style
+from experiments.numbers import rank_shown
 
 #: Heights and widths in inches.
 _ROW = 0.145
@@ -68,7 +69,12 @@ def draw(axes: Axes, comparison, *, labels: Mapping[str, str] | None = None) -> 
             n_lines = shown[name].count("\n") + 1
             middle = y + _LINE * (n_lines - 1) / 2
             _draw_name(
-                axes, ranks[name], f"{shown[name]}  {ranks[name]:.2f}", middle, right=bool(side), gid=name
+                axes,
+                ranks[name],
+                f"{shown[name]}  {rank_shown(ranks[name])}",
+                middle,
+                right=bool(side),
+                gid=name,
             )
             y += _ROW + _LINE * (n_lines - 1)
     reach = 0.004 * (n - 1)
@@ -118,7 +124,7 @@ def figure(
         made = Figure(figsize=(width, 1.0))
         canvas = FigureCanvasAgg(made)
         labels = _broken(labels, canvas, width)
-        shown = [f"{labels[name]}  {rank:.2f}" for name, rank in comparison.average_ranks.items()]
+        shown = [f"{labels[name]}  {rank_shown(rank)}" for name, rank in comparison.average_ranks.items()]
         sides = _sides(shown)
         left, right = (
             max((_width(text, canvas) for text in side), default=0.0) + _GAP + _EDGE for side in sides
@@ -174,24 +180,29 @@ def small_print(comparison, labels: Mapping[str, str] | None = None) -> list[str
             f"{name} (not finished by {named(who)})" for name, who in comparison.left_out.items()
         )
         lines.append(f"Left out: {told}.")
-    if len(comparison.average_ranks) == 2:
-        test = "Friedman's test is left out: it needs three rankers or more."
-    elif np.isnan(comparison.friedman_p):
-        test = "Friedman's test has no value: all rankers are tied everywhere."
+    if comparison.no_test:
+        test = f"Friedman's test is left out: {comparison.no_test}."
     else:
         test = f"Friedman's test: chi-square {comparison.friedman_statistic:.2f}, p = {comparison.friedman_p:.2g}."
         if comparison.friedman_p >= comparison.alpha:
             test += (
                 f" It finds no difference at {comparison.alpha:g}, so bars and distance have nothing to add."
             )
-    lines.append(f"{test} Bars join rankers that Nemenyi's test does not tell apart at {comparison.alpha:g}.")
+    if np.isnan(comparison.cd):
+        return [*lines, f"{test} Nemenyi's likewise."]
+    nemenyi = f"Bars join rankers that Nemenyi's test does not tell apart at {comparison.alpha:g}."
+    if comparison.out_of_reach:
+        nemenyi += f" So few data sets tell no two of {len(comparison.average_ranks)} rankers apart."
+    lines.append(f"{test} {nemenyi}")
     return lines
 
 
 def _draw_distance(axes: Axes, comparison, n: int) -> None:
     distance = comparison.cd
+    if np.isnan(distance):
+        return
     y = -_ABOVE + 0.2
-    text = f"CD = {distance:.2f}"
+    text = f"CD = {rank_shown(distance)}"
     if distance > n - 1:
         text += " (longer than the axis)"
     end = 1 + min(distance, n - 1)

@@ -10,6 +10,7 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from experiments.figures import style
+from experiments.numbers import fixed
 
 
 def heat_map(
@@ -18,7 +19,7 @@ def heat_map(
     *,
     low: float,
     high: float,
-    numbers: str | None = ".2f",
+    numbers: int | None = 2,
     size: float = 5.5,
     hidden: np.ndarray | None = None,
 ) -> None:
@@ -32,8 +33,8 @@ def heat_map(
         Rows from top to bottom, columns from left to right; names are the ticks.
     low, high : float
         Ends of the colours.
-    numbers : str or None, default=".2f"
-        How numbers are written into cells; None: not at all.
+    numbers : int or None, default=2
+        With how many decimals numbers are written into cells; None: not at all.
     size : float, default=5.5
         Points of those numbers.
     hidden : ndarray of bool, optional
@@ -61,12 +62,12 @@ def heat_map(
                     gid=f"nothing {row} {column}",
                 )
             )
-        elif numbers:
+        elif numbers is not None:
             red, green, blue, _ = colors(norm(value))
             # Rec. 709 luma decides which of black and white is read better.
             dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
             axes.text(
-                column, row, format(value, numbers), ha="center", va="center", fontsize=size,
+                column, row, fixed(value, numbers), ha="center", va="center", fontsize=size,
                 color="white" if dark else "black",
             )  # fmt: skip
     axes.set_xticks(range(values.shape[1]), list(table.columns), rotation=90)

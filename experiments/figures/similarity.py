@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from experiments.figures import style
 from experiments.figures.heat import heat_map, scale
 from experiments.figures.sheet import Sheet, empty, room_for
+from experiments.numbers import likeness_digits
 
 _CELL = 0.24
 _SMALLEST = 0.105
@@ -56,9 +57,9 @@ def figure(
         width = max(style.COLUMN_WIDTH, room + side + 0.75)
         sheet = Sheet(width, side + room + 0.08, title, note)
         axes = sheet.axes(room, room, side, side)
-        written = ".2f" if high - low > 0.05 else ".3f"
-        numbers = written if cell > 0.2 else None
-        heat_map(axes, cells, low=low, high=high, numbers=numbers, size=5, hidden=hidden)
+        digits = likeness_digits(seen)
+        numbers = digits if cell > 0.2 else None
+        heat_map(axes, cells, low=low, high=high, numbers=numbers, size=5 if digits < 4 else 4, hidden=hidden)
         if cell < 0.14:
             axes.tick_params(labelsize=6)
         bar = sheet.axes(room + side + 0.1, room + side * 0.35, _SCALE, side * 0.65)

@@ -244,8 +244,7 @@ def _posteriors(drawing: Drawing, comparison: Comparison) -> None:
     found, group = comparison.posterior, comparison.group
     if found is None:
         title = f"{group.study}: hierarchical Bayesian test on max F1 ({group.extent})"
-        why = "the test needs two rankers that are complete on the same two data sets"
-        drawing.nothing("posterior", group.name, why, title=title, note=note_of(comparison))
+        drawing.nothing("posterior", group.name, comparison.untested, title=title, note=note_of(comparison))
         return
     table = found.table
     probabilities = {

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from experiments.analysis.claims import shared_missing
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.complexity import complexity_table
 from experiments.analysis.convergence import convergence
 from experiments.analysis.datasets import dataset_table
 from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.files import file_stem, write_whole
+from experiments.numbers import fixed, rank_shown
 from experiments.report.console import significant
 
 
@@ -199,7 +201,7 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
     ranks = _ranks(comparison)
     tables.csv(ranks, group.name, "ranks")
     tables.latex(
-        _named(ranks[["ranker", *DIAGRAMS[group.task]]], labels, "{:.2f}"),
+        _named(ranks[["ranker", *DIAGRAMS[group.task]]], labels),
         group.name,
         "ranks",
         caption=f"Average ranks (1 = best) in the study {group.study}, {group.extent}.",
@@ -264,20 +266,24 @@ def write_claims(claims: pd.DataFrame, study: str, results: Path) -> list[Path]:
         return []
     tables = Tables(results)
     tables.csv(claims, study, "claims")
+    shared, own = shared_missing(claims["missing"].tolist())
     shown = pd.DataFrame(
         {
             "The paper's claim": claims["statement"],
+            "It holds where": claims["reading"],
             "Outcome": claims["verdict"],
             "Numbers": [
-                "; ".join(
-                    part for part in (line.evidence, line.missing and f"missing: {line.missing}") if part
-                )
-                for line in claims.itertuples()
+                "; ".join(part for part in (evidence, lacking and f"missing: {lacking}") if part)
+                for evidence, lacking in zip(claims["evidence"], own, strict=True)
             ],
         }
     )
     tables.latex(
-        shown, study, "claims", caption=f"Claims of the paper, checked on the rows of the study {study}."
+        shown,
+        study,
+        "claims",
+        caption=f"Claims of the paper, checked on the rows of the study {study}.",
+        notes=[f"Missing, where a line says nothing else: {shared}."] if shared else [],
     )
     return tables.written
 
@@ -295,7 +301,7 @@ def three(value: float) -> str:
     str
         A dash for one that is not there.
     """
-    return "–" if pd.isna(value) else f"{value:.3f}"
+    return "–" if pd.isna(value) else fixed(value, 3)
 
 
 def _datasets(sizes: pd.DataFrame) -> pd.DataFrame:
@@ -353,14 +359,15 @@ def _rank_notes(comparison: Comparison) -> list[str]:
         if found is None:
             notes.append(f"{title}: {comparison.rank_reasons[measure]}.")
         else:
-            notes.append(
-                f"{title}: critical distance {found.cd:.3f}, data sets {', '.join(map(str, found.used))}."
-            )
+            told = "no critical distance, which needs two data sets or more"
+            if not pd.isna(found.cd):
+                told = f"critical distance {rank_shown(found.cd)}"
+            notes.append(f"{title}: {told}; data sets: {', '.join(map(str, found.used))}.")
     return list(dict.fromkeys(notes))
 
 
-def _named(table: pd.DataFrame, labels: Mapping[str, str], template: str) -> pd.DataFrame:
-    shown = table.drop(columns="ranker").map(lambda value: "–" if pd.isna(value) else template.format(value))
+def _named(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+    shown = table.drop(columns="ranker").map(rank_shown)
     shown.insert(0, "Ranker", [labels.get(ranker, ranker) for ranker in table["ranker"]])
     return shown.rename(columns={key: measure.title for key, measure in MEASURES.items()})
 

@@ -16,6 +16,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.analysis import measurements
+from experiments.analysis.claims import shared_missing
 from experiments.analysis.comparison import Comparison
 from experiments.files import write_whole
 from experiments.report.console import count
@@ -99,7 +100,7 @@ def write(
     """
     protocols = {config["protocol"]["name"]: config["protocol"] for config in configs}
     groups = [
-        group_view(each, frame, protocols[each.group.protocol], number)
+        group_view(each, frame, protocols[each.group.protocol], number, named=study is not None)
         for number, each in enumerate(comparisons)
     ]
     measured = _measured(frame, configs)
@@ -165,14 +166,20 @@ def _figure(drawn: Any) -> dict[str, str]:
 def _claims(claims: pd.DataFrame | None) -> Table | None:
     if claims is None or not len(claims):
         return None
-    columns = [Column("claim"), Column("outcome"), Column("what the rows say"), Column("in the paper")]
+    columns = [
+        Column("claim"),
+        Column("it holds where"),
+        Column("outcome"),
+        Column("what the rows say"),
+        Column("in the paper"),
+    ]
     lines = []
-    for line in claims.itertuples():
-        said = ". ".join(
-            part for part in (line.evidence, f"Missing: {line.missing}" if line.missing else "") if part
-        )
+    _, own = shared_missing(claims["missing"].tolist())
+    for line, lacking in zip(claims.itertuples(), own, strict=True):
+        said = ". ".join(part for part in (line.evidence, lacking and f"Missing: {lacking}") if part)
         cells = [
-            text(line.statement, tip=str(line.reading or ""), kind="long"),
+            text(line.statement, kind="long"),
+            text(line.reading or "", kind="long"),
             text(line.verdict, kind=_OUTCOMES.get(line.verdict, "open")),
             text(said, kind="long"),
             text(line.place),
@@ -190,7 +197,9 @@ def _claims_said(claims: pd.DataFrame | None) -> str:
         for outcome, one, several in _COUNTED
         if counts.get(outcome, 0)
     ]
-    return f"Of {len(claims)} claims: {', '.join(told)}."
+    shared, _ = shared_missing(claims["missing"].tolist())
+    lacking = f" What those lack, where their line says nothing else: {shared}." if shared else ""
+    return f"Of {len(claims)} claims: {', '.join(told)}.{lacking}"
 
 
 _COUNTED = (

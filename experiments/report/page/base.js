@@ -167,9 +167,24 @@ function textWidth(text, size = 12) {
   return measuring.measureText(text).width;
 }
 
-function shortened(text, width, size = 12) {
-  if (textWidth(text, size) <= width) return text;
-  let kept = text;
-  while (kept.length > 1 && textWidth(kept + "…", size) > width) kept = kept.slice(0, -1);
-  return kept + "…";
+/** Cut names to a width so that no two that differ look the same: where the ends would be lost, the middle is. */
+function shortenedApart(texts, width, size = 12) {
+  const cut = (text, share) => {
+    if (textWidth(text, size) <= width) return text;
+    for (let kept = text.length - 1; kept > 1; kept--) {
+      const head = Math.round(kept * share);
+      const made = text.slice(0, head) + "…" + text.slice(text.length - (kept - head));
+      if (textWidth(made, size) <= width) return made;
+    }
+    return "…";
+  };
+  const many = new Set(texts).size;
+  let best = null, most = 0;
+  for (const share of [1, 0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
+    const made = texts.map((text) => cut(text, share));
+    const apart = new Set(made).size;
+    if (apart > most) [best, most] = [made, apart];
+    if (apart === many) break;
+  }
+  return best || texts;
 }

@@ -68,12 +68,14 @@ class Ranks extends Chart {
     if (given.cd !== null && names.length > 1) {
       const end = Math.min(1 + given.cd, most);
       const cut = 1 + given.cd > most;
+      const said = `critical distance ${given.cd.toFixed(2)}${cut ? ", longer than the axis" : ""}`;
       svg.append(
         shape("path", { class: "axis", "stroke-width": 2, "data-cd": given.cd,
           d: `M${x(1)} 14v6M${x(1)} 17H${x(end)}${cut ? "" : "m0 -3v6"}` }),
-        shape("text", { class: "small", x: x(1), y: 10 }, `critical distance ${given.cd.toFixed(2)}${cut ? ", longer than the axis" : ""}`),
+        shape("text", { class: "small", x: Math.max(2, Math.min(x(1), width - textWidth(said, 11) - 2)), y: 10 }, said),
       );
     }
+    const short = shortenedApart(names, left - 6);
     const lineOf = new Map();
     given.rankers.forEach((place, i) => {
       const look = rankers[place];
@@ -83,7 +85,7 @@ class Ranks extends Chart {
       svg.append(
         shape("g", { class: shown[place] ? null : "dim", "data-ranker-row": look.key },
           shape("a", { href: look.href },
-            shape("text", { x: left, y: y + 4, "text-anchor": "end" }, shortened(look.label, left - 6), shape("title", {}, look.label))),
+            shape("text", { x: left, y: y + 4, "text-anchor": "end" }, short[i], shape("title", {}, look.label))),
           shape("line", { class: "grid", x1: left + 8, x2: x(rank), y1: y, y2: y }),
           marker(look, x(rank), y, 5),
           shape("text", { class: "small", x: x(rank) + 9, y: y + 4 }, rank.toFixed(2))),
@@ -98,6 +100,8 @@ class Ranks extends Chart {
     const notes = [`Over ${given.used.length} data set${given.used.length === 1 ? "" : "s"}: ${given.used.join(", ")}.`];
     if (cliques.length) notes.push("Rankers beside one bar are not told apart (Nemenyi, α = 0.05).");
     else if (given.cd !== null && names.length > 1) notes.push("All neighbours are told apart (Nemenyi, α = 0.05).");
+    if (given.out_of_reach) notes.push(`So few data sets tell no two of ${names.length} rankers apart.`);
+    if (given.no_test) notes.push(`Friedman's test is left out: ${given.no_test}.${given.cd === null ? " Nemenyi's likewise." : ""}`);
     if (given.friedman !== null) notes.push(`Friedman's test: p ${given.friedman < 0.001 ? "< 0.001" : "= " + given.friedman.toFixed(3)}.`);
     if (given.left_out.length) notes.push(`Left out: ${given.left_out.join("; ")}.`);
     const away = rankers.filter((_, place) => !given.rankers.includes(place)).map((ranker) => ranker.label);

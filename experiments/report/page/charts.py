@@ -13,12 +13,15 @@ import pandas as pd
 from experiments.analysis.pairs import ROPE
 from experiments.analysis.scores import MEASURES
 from experiments.figures import style
+from experiments.numbers import likeness_digits
 from experiments.report.page import words
 from experiments.report.page.facts import Facts
 
 #: Posterior draws of all pairs together that a page holds; more cannot be told apart in a triangle.
 _MOST_DRAWS = 90_000
 _FEWEST, _MOST = 60, 1000
+#: Significant digits of numbers that the page's script writes itself: rounded twice, 11.4549 would become 11.46.
+_WRITTEN = 12
 #: A coordinate of a draw takes two bytes.
 _STEPS = 65535
 
@@ -43,10 +46,12 @@ def data_of(f: Facts) -> dict[str, Any]:
             continue
         ranks[key] = {
             "rankers": [f.rankers.index(ranker) for ranker in given.average_ranks.index],
-            "ranks": rounded(given.average_ranks),
-            "cd": one(given.cd),
+            "ranks": rounded(given.average_ranks, _WRITTEN),
+            "cd": one(given.cd, _WRITTEN),
+            "out_of_reach": given.out_of_reach,
             "cliques": [[f.rankers.index(ranker) for ranker in clique] for clique in given.cliques],
-            "friedman": one(given.friedman_p),
+            "friedman": one(given.friedman_p, _WRITTEN),
+            "no_test": given.no_test,
             "used": list(given.used),
             "left_out": [
                 f"{dataset} (not complete: {words.listed([f.label.get(r, r) for r in rankers])})"
@@ -56,7 +61,7 @@ def data_of(f: Facts) -> dict[str, Any]:
     cost = {}
     for (measure, dataset), points in f.cost.groupby(["measure", "dataset"], sort=False):
         cost.setdefault(measure, {})[dataset] = [
-            [f.rankers.index(p.ranker), one(p.seconds), one(p.quality), p.best_value]
+            [f.rankers.index(p.ranker), one(p.seconds, _WRITTEN), one(p.quality, _WRITTEN), p.best_value]
             for p in points.itertuples()
         ]
     return {
@@ -75,6 +80,7 @@ def data_of(f: Facts) -> dict[str, Any]:
         "ranks": ranks,
         "cost": cost,
         "pairs": _triangles(f),
+        "untested": f.untested,
         "rope": ROPE,
         "similarity": {
             key: square(frame, f.label)
@@ -92,7 +98,7 @@ def _triangles(f: Facts) -> list[list[Any]]:
         [
             f.rankers.index(line.ranker_a),
             f.rankers.index(line.ranker_b),
-            *rounded([line.p_a, line.p_rope, line.p_b], 4),
+            *rounded([line.p_a, line.p_rope, line.p_b], _WRITTEN),
             int(line.n_datasets),
             bool(line.in_paper),
             line.message or "",
@@ -193,11 +199,13 @@ def one(value: float, digits: int = 5) -> float | None:
 
 
 def square(frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Any]:
-    """Pack a matrix of rankers × rankers in its own order."""
+    """Pack a matrix of rankers × rankers in its own order, and with how many decimals it is written."""
+    values = frame.to_numpy(dtype=float)
     return {
         "names": [labels[name] for name in frame.index],
         "keys": [str(name) for name in frame.index],
-        "values": [rounded(row, 4) for row in frame.to_numpy(dtype=float)],
+        "values": [rounded(row, _WRITTEN) for row in values],
+        "digits": likeness_digits(values[~np.eye(len(values), dtype=bool)]),
     }
 
 

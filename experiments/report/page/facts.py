@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from experiments.analysis.comparison import Comparison
+from experiments.analysis.comparison import NOT_ASKED, Comparison
 from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.scores import MEASURES
 from experiments.analysis.verdict import Verdict, verdict
@@ -27,6 +27,8 @@ class Facts:
         Rows.
     own : str
         What ids begin with.
+    named : bool, default=True
+        Whether the study has a name, without which pairs are not tested.
 
     Attributes
     ----------
@@ -38,6 +40,8 @@ class Facts:
         All rankers; all data sets; those on which some ranker is complete.
     pairs : DataFrame or None
         Posteriors of pairs.
+    untested : str
+        Why there are none, in words; "" where there are.
     places : dict of str to DataFrame
         Measure → places within data sets.
     verdicts : dict of str to Verdict
@@ -46,7 +50,7 @@ class Facts:
         From :func:`experiments.analysis.cost.cost_quality`.
     """
 
-    def __init__(self, comparison: Comparison, frame: pd.DataFrame, own: str):
+    def __init__(self, comparison: Comparison, frame: pd.DataFrame, own: str, *, named: bool = True):
         self.c, self.group, self.frame, self.own = comparison, comparison.group, frame, own
         self.label: dict[str, str] = dict(self.group.labels)
         self.rankers = list(self.label)
@@ -55,6 +59,12 @@ class Facts:
         self.incomplete = comparison.missing
         self.here = list(self.summary.loc[self.summary["complete"], "dataset"].unique())
         self.pairs = None if comparison.posterior is None else comparison.posterior.table
+        self.untested = comparison.untested
+        if self.untested == NOT_ASKED and not named:
+            self.untested = (
+                "the report of a study with a name tests them (python report.py study=NAME), "
+                "and this one has none"
+            )
         self.places = {
             key: places(comparison.scores[key], higher_is_better=measure.higher_is_better)
             for key, measure in MEASURES.items()

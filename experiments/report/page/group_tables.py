@@ -7,6 +7,7 @@ import math
 from experiments.analysis.averages import averages
 from experiments.analysis.stability import TOPS, phi, stability_table
 from experiments.analysis.standing import STATES, standing
+from experiments.numbers import rank_shown
 from experiments.report.page import words
 from experiments.report.page.facts import Facts
 from experiments.report.page.tables import Cell, Column, Line, Table, by, number, text
@@ -39,7 +40,10 @@ def tables(f: Facts) -> dict[str, Table]:
 
 
 def _rankers(f: Facts) -> Table:
-    overall = f.cost[f.cost["dataset"] == ""].set_index(["measure", "ranker"])
+    overall = f.cost[(f.cost["dataset"] == "") & (f.cost["measure"] == "best_f1")].set_index("ranker")[
+        "seconds"
+    ]
+    means = {key: f.c.averages[key].set_index("ranker")["mean"] for key in ("best_f1", "aurf1")}
     against = f.verdicts["best_f1"].probabilities.set_index("ranker")
     first = f.verdicts["best_f1"].best
     n_complete = f.summary.groupby("ranker")["complete"].sum()
@@ -52,7 +56,7 @@ def _rankers(f: Facts) -> Table:
         Column("rank by time", True, "1 is fastest"),
         Column("max F1", True, "mean over the data sets that all compared rankers share"),
         Column("AUrF1", True, "the same mean"),
-        Column("seconds", True, "of a fit: geometric mean over the same data sets"),
+        Column("seconds", True, "of a fit: geometric mean over the data sets that all timed rankers share"),
         Column("data sets", True, "complete, of those asked for"),
     ]
     if len(against):
@@ -63,10 +67,12 @@ def _rankers(f: Facts) -> Table:
         cells = [f.cell(ranker)]
         for key in ("best_f1", "mean_f1", "aurf1", "fit_seconds"):
             rank = f.rank_of(key, ranker)
-            cells.append(number(rank, f"{rank:.2f}"))
-        for key, column in (("best_f1", "quality"), ("aurf1", "quality"), ("best_f1", "seconds")):
-            value = overall[column].get((key, ranker), math.nan)
-            cells.append(number(value, words.score(value) if column == "quality" else words.seconds(value)))
+            cells.append(number(rank, rank_shown(rank)))
+        for own in means.values():
+            value = float(own.get(ranker, math.nan))
+            cells.append(number(value, words.score(value)))
+        took = float(overall.get(ranker, math.nan))
+        cells.append(number(took, words.seconds(took)))
         cells.append(number(n_complete[ranker], f"{n_complete[ranker]} of {n_asked[ranker]}"))
         if len(against):
             if ranker in against.index:
@@ -126,7 +132,7 @@ def _matrix(f: Facts) -> Table:
     lines = []
     for ranker in f.rankers:
         rank = f.rank_of("best_f1", ranker)
-        cells = [f.cell(ranker), number(rank, f"{rank:.2f}")]
+        cells = [f.cell(ranker), number(rank, rank_shown(rank))]
         for dataset in f.datasets:
             value = f.score("best_f1", dataset, ranker)
             first = f.place("best_f1", dataset, ranker) < 2
@@ -180,7 +186,9 @@ def _stability(f: Facts) -> Table:
             tip = f"in {tied} folds the set ends between equal weights" if tied else ""
             tip = "all features: nothing is chosen" if line["n_features"] <= top else tip
             cells.append(number(value, said + (" *" if tied else ""), tip=tip))
-        cells.append(number(line["n_folds"], str(line["n_folds"])))
+        n_bare = line["folds_without"]
+        of = f" of {line['n_folds'] + n_bare}" if n_bare else ""
+        cells.append(number(line["n_folds"], f"{line['n_folds']}{of}"))
         lines.append(Line(cells, dataset=line["dataset"], ranker=line["ranker"]))
     empty = "No ranker is complete, with weights, on any data set."
     return Table("stability", "Stability on every data set", columns, lines, empty=empty)
@@ -301,7 +309,7 @@ def _pairs(f: Facts) -> Table:
                 ]
             )
         )
-    empty = "No pair was tested."
+    empty = f"No pair was tested: {f.untested}." if f.untested else "No pair was tested."
     return Table("pairs", "All pairs, by the hierarchical Bayesian test", columns, lines, empty=empty)
 
 

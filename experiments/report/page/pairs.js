@@ -16,12 +16,12 @@ function triangle(width, first, second, pair, small) {
   const dots = pair.draws.map(([p, equal]) => place(p, equal)).map(([x, y]) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`).join("");
   if (dots) svg.append(shape("path", { class: "draws", d: dots, stroke: "rgb(var(--heat))", "stroke-width": small ? 1.8 : 2.6, "stroke-linecap": "round", opacity: 0.45, "data-draws": pair.draws.length }));
   if (!small) {
-    const half = width / 2 - 4;
+    const short = shortenedApart([first, second], width / 2 - 4);
     svg.append(
       shape("text", { x: width / 2, y: 14, "text-anchor": "middle" }, `practically equal ${probability(pair.equal)}`),
-      shape("text", { x: 2, y: height - 24 }, shortened(first, half)),
+      shape("text", { x: 2, y: height - 24 }, short[0]),
       shape("text", { x: 2, y: height - 8 }, `better ${probability(pair.p)}`),
-      shape("text", { x: width - 2, y: height - 24, "text-anchor": "end" }, shortened(second, half)),
+      shape("text", { x: width - 2, y: height - 24, "text-anchor": "end" }, short[1]),
       shape("text", { x: width - 2, y: height - 8, "text-anchor": "end" }, `better ${probability(pair.q)}`),
     );
   }
@@ -57,7 +57,7 @@ class Pairs extends Chart {
   }
 
   draw() {
-    if (!this.data.pairs.length) return this.nothing("No pairs were tested here. The report of a named study tests them, unless its rankers differ by their iterations alone.");
+    if (!this.data.pairs.length) return this.nothing(`No pairs were tested: ${this.data.untested || "there are none"}.`);
     const { rankers } = this.data;
     const shown = this.shownRankers();
     const inside = rankers.map((_, place) => place).filter((place) => this.data.pairs.some(([a, b]) => a === place || b === place));
@@ -163,12 +163,12 @@ class Likeness extends Chart {
         this.redraw();
         this.box.querySelector("select").focus();
       })),
-      heat(`AUFUJI, ${said[this.kind] || this.kind}; the darker, the more alike (from ${score(range[0])} to ${score(range[1])})`, kept.map((place) => given.names[place]), (row, column) => {
+      heat(`AUFUJI, ${said[this.kind] || this.kind}; the darker, the more alike (from ${range[0].toFixed(given.digits)} to ${range[1].toFixed(given.digits)})`, kept.map((place) => given.names[place]), (row, column) => {
         const value = given.values[kept[row]][kept[column]];
         if (value === null) return null;
         return {
-          text: value.toFixed(2), strength: (value - range[0]) / (range[1] - range[0]),
-          said: `${given.names[kept[row]]} and ${given.names[kept[column]]}: ${score(value)}`,
+          text: value.toFixed(given.digits), strength: (value - range[0]) / (range[1] - range[0]),
+          said: `${given.names[kept[row]]} and ${given.names[kept[column]]}: ${value.toFixed(given.digits)}`,
         };
       }),
     );

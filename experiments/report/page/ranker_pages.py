@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from experiments.analysis.scores import MEASURES
 from experiments.analysis.verdict import probabilities
+from experiments.numbers import likeness, rank_shown
 from experiments.report.console import count, significant
 from experiments.report.page import words
 from experiments.report.page.facts import Facts
@@ -114,7 +115,7 @@ def _own_ranks(f: Facts, ranker: str) -> Table:
         n_rankers = len(ranks.average_ranks) if there else 0
         cells = [
             text(measure.title, tip=measure.meaning),
-            number(rank, f"{rank:.2f}"),
+            number(rank, rank_shown(rank)),
             number(place, f"{place} of {n_rankers}"),
             number(len(ranks.used) if there else math.nan, str(len(ranks.used)) if there else ""),
         ]
@@ -169,9 +170,10 @@ def _against(f: Facts, ranker: str, others: Sequence[str]) -> Table:
     for line in found.itertuples():
         rank = f.rank_of("best_f1", line.ranker)
         shown = [number(p, words.probability(p)) for p in (line.p_better, line.p_equal, line.p_worse)]
-        cells = [f.cell(line.ranker), number(rank, f"{rank:.2f}"), *shown]
+        cells = [f.cell(line.ranker), number(rank, rank_shown(rank)), *shown]
         lines.append(Line([*cells, number(line.datasets, f"{line.datasets}")], ranker=line.ranker))
-    empty = "No pair with this ranker was tested; the test needs two data sets that both finished."
+    why = f.untested or "the test needs two data sets that both finished"
+    empty = f"No pair with this ranker was tested: {why}."
     return Table("own-best", "Against the best three by max F1", columns, lines, empty=empty)
 
 
@@ -205,7 +207,7 @@ def _own_alike(f: Facts, alike: Sequence[tuple[str, float, float]]) -> Table:
     ]
     lines = [
         Line(
-            [f.cell(other), number(weights, words.score(weights)), number(curves, words.score(curves))],
+            [f.cell(other), number(weights, likeness(weights)), number(curves, likeness(curves))],
             ranker=other,
         )
         for other, weights, curves in alike
@@ -253,14 +255,14 @@ def _said_rank(f: Facts, ranker: str) -> str:
         return "No average rank: it is not complete on the data sets that the others share."
     place = int((ranks.average_ranks < rank - 1e-9).sum()) + 1
     over = count(len(ranks.used), "data set")
-    return f"Average rank by max F1: {rank:.2f}, place {place} of {len(ranks.average_ranks)}, over {over}."
+    return f"Average rank by max F1: {rank_shown(rank)}, place {place} of {len(ranks.average_ranks)}, over {over}."
 
 
 def _said_alike(f: Facts, alike: Sequence[tuple[str, float, float]]) -> str:
     if not alike:
         return ""
     other, value, _ = alike[0]
-    return f"Its weights are most like those of {f.label[other]} (AUFUJI {value:.3f}; 1 is the same ranking)."
+    return f"Its weights are most like those of {f.label[other]} (AUFUJI {likeness(value)}; 1 is the same ranking)."
 
 
 def _said_cost(f: Facts, ranker: str) -> str:

@@ -33,6 +33,8 @@ class GroupView:
         Its name, and what it is.
     compared, headline, speed, gaps : str
         Sentences.
+    apart : str
+        Which data sets and rankers average ranks leave out, and why; "" where none.
     sure : list of str
         Sentences.
     datasets, rankers : list
@@ -61,6 +63,7 @@ class GroupView:
     headline: str
     speed: str
     gaps: str
+    apart: str
     sure: list[str]
     datasets: list[tuple[str, str]]
     rankers: list[tuple[str, str]]
@@ -74,7 +77,12 @@ class GroupView:
 
 
 def group_view(
-    comparison: Comparison, frame: pd.DataFrame, protocol: Mapping[str, Any], number: int
+    comparison: Comparison,
+    frame: pd.DataFrame,
+    protocol: Mapping[str, Any],
+    number: int,
+    *,
+    named: bool = True,
 ) -> GroupView:
     """Make the view of one comparison.
 
@@ -88,12 +96,14 @@ def group_view(
         Its block in the configuration.
     number : int
         Of the comparison on the page, from 0.
+    named : bool, default=True
+        Whether the study has a name.
 
     Returns
     -------
     GroupView
     """
-    f = Facts(comparison, frame, f"g{number}")
+    f = Facts(comparison, frame, f"g{number}", named=named)
     main = f.verdicts["best_f1"]
     ranks = f.c.ranks["best_f1"]
     overall = f.cost[(f.cost["dataset"] == "") & (f.cost["measure"] == "best_f1")]
@@ -120,6 +130,9 @@ def group_view(
         ),
         speed=words.speed(f.verdicts["fit_seconds"], f.label, overall.to_dict("records")),
         gaps=words.gaps(len(f.incomplete), len(f.group.expected), list(f.group.absent)),
+        apart=words.left_out(
+            {} if ranks is None else ranks.left_out, f.c.rank_left_out["best_f1"], f.label, f.group.also
+        ),
         sure=words.sureness(
             main,
             f.label,

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.verdict import SURE, Verdict
+from experiments.numbers import fixed, rank_shown
 from experiments.report.console import count, significant
 
 #: Chains with an R̂ below this agree.
@@ -41,7 +42,7 @@ def listed(names: Sequence[str], most: int = _NAMED) -> str:
 
 def score(value: float, digits: int = 3) -> str:
     """Write a score; "–" for none."""
-    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+    return fixed(value, digits)
 
 
 def probability(value: float) -> str:
@@ -52,7 +53,7 @@ def probability(value: float) -> str:
         return "< 0.01"
     if 0.995 < value < 1:
         return "> 0.99"
-    return f"{value:.2f}"
+    return fixed(value, 2)
 
 
 def seconds(value: float, sd: float = math.nan) -> str:
@@ -191,15 +192,18 @@ def sureness(verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, r
         return []
     lines = []
     over = count(verdict.n_datasets, "data set")
-    rank = f"average rank {verdict.average_rank:.2f} of {verdict.n_rankers} over {over}"
-    following = f"next is {label[verdict.runner_up]} with {verdict.runner_up_rank:.2f}"
+    rank = f"average rank {rank_shown(verdict.average_rank)} of {verdict.n_rankers} over {over}"
+    following = f"next is {label[verdict.runner_up]} with {rank_shown(verdict.runner_up_rank)}"
     if verdict.n_datasets > 1 and not math.isnan(verdict.critical_distance):
         n_others = verdict.n_rankers - len(verdict.best)
+        out_of_reach = verdict.critical_distance > verdict.n_rankers - 1
         far = len(verdict.apart)
         apart = "none is" if not far else f"{far} of the {n_others} others {'is' if far == 1 else 'are'}"
+        far_away = "more than they can differ" if out_of_reach else f"and {apart} that far away"
+        distance = rank_shown(verdict.critical_distance)
         lines.append(
-            f"By ranks: {rank}; {following}. Ranks must differ by {verdict.critical_distance:.2f} to be told apart "
-            f"(Nemenyi, α = 0.05), and {apart} that far away."
+            f"By ranks: {rank}; {following}. Ranks must differ by {distance} to be told apart (Nemenyi, α = 0.05), "
+            f"{far_away}."
         )
     else:
         lines.append(f"By ranks: {rank}; {following}. That is too little for a test of ranks.")
@@ -225,6 +229,50 @@ def sureness(verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, r
             "against."
         )
     return lines
+
+
+def left_out(
+    datasets: Mapping[str, Sequence[str]],
+    rankers: Sequence[str],
+    label: Mapping[str, str],
+    also: Sequence[str] = (),
+) -> str:
+    """Say what average ranks do without.
+
+    Parameters
+    ----------
+    datasets : mapping of str to sequence of str
+        Data set → compared rankers that are not complete on it.
+    rankers : sequence of str
+        Rankers without a rank.
+    label : mapping
+        Ranker → name to show.
+    also : sequence of str, default=()
+        Rankers that were added to those of the study.
+
+    Returns
+    -------
+    str
+        "" where nothing is left out.
+    """
+    parts = []
+    if datasets:
+        blamed: dict[tuple[str, ...], list[str]] = {}
+        for dataset, who in datasets.items():
+            blamed.setdefault(tuple(who), []).append(str(dataset))
+        told = "; ".join(
+            f"{listed(names, len(names))}, on which {listed([label.get(each, each) for each in who])} "
+            f"{'is' if len(who) == 1 else 'are'} not complete"
+            for who, names in blamed.items()
+        )
+        parts.append(f"Left out of everybody's average ranks: {told}.")
+        guilty = {each for who in datasets.values() for each in who}
+        if guilty <= set(also):
+            parts.append("Without also= they are over these as well.")
+    if rankers:
+        named = listed([label.get(each, each) for each in rankers])
+        parts.append(f"Without an average rank, since too little is complete: {named}.")
+    return " ".join(parts)
 
 
 def sampled(pairs: pd.DataFrame | None) -> str:

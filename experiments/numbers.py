@@ -1,0 +1,92 @@
+"""How numbers are written: the same on figures, in tables, in sentences and by the page's script."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Decimal
+
+#: Decimals of a likeness: at least and at most, and how many steps its range is to have.
+_FEWEST, _MOST, _STEPS = 2, 5, 50
+
+
+def fixed(value: float | None, digits: int) -> str:
+    """Write a number with so many decimals.
+
+    Parameters
+    ----------
+    value : float or None
+        None and NaN for none.
+    digits : int
+        Decimals.
+
+    Returns
+    -------
+    str
+        Halves are rounded away from 0, as JavaScript's ``toFixed`` does; Python's own ``format`` rounds them to
+        even digits (5.125 to 5.12). "–" for none.
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return str(value)
+    return str(Decimal(float(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def rank_shown(value: float) -> str:
+    """Write an average rank or a critical distance as it is shown everywhere.
+
+    Parameters
+    ----------
+    value : float
+        NaN for none.
+
+    Returns
+    -------
+    str
+        Two decimals, halves rounded up; "–" for none.
+    """
+    return fixed(value, 2)
+
+
+def likeness_digits(values: Iterable[float]) -> int:
+    """Choose with how many decimals likenesses are written beside each other.
+
+    Parameters
+    ----------
+    values : iterable of float
+        From 0 to 1; NaN for none.
+
+    Returns
+    -------
+    int
+        As few as tell about fifty steps of their range apart, and none but a 1 is written as 1; 2 to 5.
+    """
+    there = [float(value) for value in values if not math.isnan(value)]
+    if not there:
+        return _FEWEST
+    span = max(there) - min(there)
+    below = max((value for value in there if value < 1), default=0.0)
+    for digits in range(_FEWEST, _MOST):
+        fine = span * 10**digits >= _STEPS or span == 0
+        if fine and float(fixed(below, digits)) < 1:
+            return digits
+    return _MOST
+
+
+def likeness(value: float, digits: int = 3) -> str:
+    """Write a likeness; as 1 only what is 1.
+
+    Parameters
+    ----------
+    value : float
+        From 0 to 1; NaN for none.
+    digits : int, default=3
+        Decimals.
+
+    Returns
+    -------
+    str
+    """
+    said = fixed(value, digits)
+    return f"> {fixed(1 - 10**-digits, digits)}" if value < 1 and said == fixed(1, digits) else said
