@@ -120,6 +120,7 @@ class _Bench:
         self._block = block
         self._seconds = seconds
         self._servant = Servant("experiments.ranker_check.serve", _THREADS)
+        self._made = False
         self._known: dict[str, tuple[Outcome, str]] = {}
 
     def make(self) -> tuple[Outcome, str] | None:
@@ -128,16 +129,20 @@ class _Bench:
         state, said, why = self._ask(None, max(self._seconds, MAKING_SECONDS))
         if state == "wrong":
             raise ConfigError(said)
-        return None if state == "made" else (Outcome("weights", state, f"making the ranker: {said}"), why)
+        self._made = state == "made"
+        return None if self._made else (Outcome("weights", state, f"making the ranker: {said}"), why)
 
     def run(self, name: str) -> tuple[Outcome, str]:
         """Run a check, once; return what it found and why."""
         if name not in self._known:
+            if not self._made:  # the last process is no more: starting another one is not this check's time
+                self.make()
             state, said, why = self._ask(name, self._seconds)
             self._known[name] = Outcome(name, state, said), why
         return self._known[name]
 
     def close(self) -> None:
+        self._made = False
         self._servant.close()
 
     def _ask(self, name: str | None, seconds: float) -> tuple[str, str, str]:

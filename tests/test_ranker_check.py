@@ -116,12 +116,14 @@ def test_one_fault_has_one_diagnosis():
 
 def test_what_does_not_come_back_has_failed_and_the_next_check_goes_on():
     """In a fit, for which there is a limit of time, and where it is made."""
-    for name, says in (("Hangs", "^no answer within 2 s"), ("HangsOfOneClass", "^no answer within 2 s")):
+    for name, seconds in (("Hangs", 2), ("HangsOfOneClass", 15)):
         broken = "weights" if name == "Hangs" else "one class"
         began = time.monotonic()
-        outcomes = {each.check: each for each in check(own(name), only=[broken, "negative"], seconds=2.0)}
-        assert time.monotonic() - began < 60
-        assert outcomes[broken].state == "failed" and re.search(says, outcomes[broken].said)
+        outcomes = {each.check: each for each in check(own(name), only=[broken, "negative"], seconds=seconds)}
+        assert time.monotonic() - began < 120
+        assert outcomes[broken].state == "failed" and outcomes[broken].said.startswith(
+            f"no answer within {seconds} s"
+        )
         assert outcomes["negative"].state == ("not applicable" if name == "Hangs" else "passed")
 
 
