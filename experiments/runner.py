@@ -432,7 +432,7 @@ def _closing_words(result: StudyResult) -> list[str]:
                 lines.append(f"  {dataset} × {ranker or 'all features'} ({protocol}), {n} ×: {error}")
     if result.absent:
         lines.append(f"data sets that are not here: {len(result.absent)}, left out")
-        lines += [f"  {name}: {' '.join(why.split())}" for name, why in result.absent.items()]
+        lines += [f"  {name}: {'; '.join(why.splitlines())}" for name, why in result.absent.items()]
     if result.set_aside:
         lines.append(f"set aside, not read as data: {len(result.set_aside)} files")
         lines += [f"  {each.moved_to}: {each.reason}" for each in result.set_aside]
