@@ -81,6 +81,7 @@ class DaskCrew:
     """
 
     is_local = False
+    is_here = False
     #: dask gives the cell of a worker that died to another worker, until it has died with several.
     deaths = (KilledWorker,)
 

@@ -97,7 +97,7 @@ def run(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
             result = runner.collect_study(plan.configs, skip_absent=in_part)
             reports.status.show(result, plan.configs, sys.stdout)
             return 0
-        result = runner.run_study(plan.configs, skip_absent=in_part)
+        result = runner.run_study(plan.configs, skip_absent=in_part, in_process=False)
         # The page of a named study needs posteriors, which take minutes: that is for a report.
         more = {"absent": result.absent, "whole": not in_part, "arguments": argv, "programs": programs}
         reports.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, **more)

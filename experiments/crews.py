@@ -14,17 +14,21 @@ from typing import Any, Protocol
 
 import joblib
 from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from experiments.cells import Cell
 from experiments.errors import ConfigError, wrong_name
-from experiments.processes import begin_worker
+from experiments.processes import THREAD_VARIABLES, begin_worker
 from experiments.work import Orders, Outcome, work_batch
 
 BACKENDS = ("loky", "dask", "slurm")
 
 #: Cells of one data set, where the data are, and what workers are told.
 Task = tuple[Sequence[Cell], str, Orders]
+
+#: An idle worker ends after so many seconds, as joblib's do.
+_IDLE_SECONDS = 300
 
 
 class Crew(Protocol):
@@ -39,7 +43,9 @@ class Crew(Protocol):
     n_threads : int
         Threads a ranker may use.
     is_local : bool
-        Whether they are processes of this machine that joblib starts; one such worker is this process.
+        Whether they are processes of this machine.
+    is_here : bool
+        Whether the one worker is this very process, and :meth:`run` is not to be used.
     deaths : tuple of exception classes
         What :meth:`run` raises when a worker has died and its cell is not to be given to another one.
     """
@@ -48,6 +54,7 @@ class Crew(Protocol):
     n_workers_here: int
     n_threads: int
     is_local: bool
+    is_here: bool
     deaths: tuple[type[BaseException], ...]
 
     def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
@@ -60,7 +67,9 @@ class Crew(Protocol):
         """End the workers that this crew has started."""
 
 
-def crew_for(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None]) -> Crew:
+def crew_for(
+    launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None], here: bool = True
+) -> Crew:
     """Return the crew that the configuration asks for.
 
     Parameters
@@ -71,6 +80,8 @@ def crew_for(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], No
         How many cells there are; no process is started without work.
     tell : callable
         Shows a line to the person who waits.
+    here : bool, default=True
+        Whether one worker of this machine is this very process.
 
     Returns
     -------
@@ -87,7 +98,7 @@ def crew_for(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], No
     if backend not in BACKENDS:
         raise wrong_name("launcher.backend", backend, BACKENDS)
     if backend == "loky":
-        return LocalCrew(launcher, n_cells)
+        return LocalCrew(launcher, n_cells, here)
     try:
         from experiments import clusters
     except ImportError as error:
@@ -98,7 +109,7 @@ def crew_for(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], No
 
 
 class LocalCrew:
-    """Processes of this machine, started by joblib (loky) when there is work and more than one of them.
+    """Processes of this machine, started by joblib (loky) when there is work.
 
     Parameters
     ----------
@@ -106,20 +117,26 @@ class LocalCrew:
         ``n_workers`` and ``n_threads``; left open, they share the cores between them.
     n_cells : int
         How many cells there are.
+    here : bool, default=True
+        Whether a single worker is this process.
     """
 
     is_local = True
     deaths = (BrokenProcessPool,)
 
-    def __init__(self, launcher: Mapping[str, Any], n_cells: int):
+    def __init__(self, launcher: Mapping[str, Any], n_cells: int, here: bool = True):
         n_cores, n_threads = joblib.cpu_count(), launcher.get("n_threads")
         n_workers = launcher.get("n_workers") or max(1, n_cores // (n_threads or 1))
-        # No process without work, but never down to one, which would mean this one.
+        # No process without work, but never down to one, which may mean this one.
         self.n_workers = self.n_workers_here = min(n_workers, max(2, n_cells))
         self.n_threads = n_threads or max(1, n_cores // self.n_workers)
+        self.is_here = here and self.n_workers == 1
 
     def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
         """Run batches of cells and give their outcomes as batches end."""
+        if self.n_workers == 1:
+            yield from self._run_in_turn(tasks)
+            return
         with parallel_config(
             backend="loky",
             inner_max_num_threads=self.n_threads,
@@ -127,8 +144,7 @@ class LocalCrew:
             initargs=(os.getpid(),),
         ):
             pool = Parallel(
-                # A cell by itself must not run in this process.
-                n_jobs=max(2, self.n_workers),
+                n_jobs=self.n_workers,
                 batch_size=1,  # they are batches already
                 return_as="generator_unordered",
             )
@@ -136,12 +152,28 @@ class LocalCrew:
                 outcomes = pool(delayed(work_batch)(*task) for task in tasks)  # this starts the workers
             yield from outcomes
 
+    def _run_in_turn(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+        """Do so with one process, which ``Parallel(n_jobs=1)`` would not start."""
+        pool = self._pool_of_one()
+        for task in tasks:
+            with _ctrl_c_kept_from_children():
+                outcomes = pool.submit(work_batch, *task)
+            yield outcomes.result()
+
+    def _pool_of_one(self):
+        return get_reusable_executor(
+            max_workers=1,
+            timeout=_IDLE_SECONDS,
+            initializer=begin_worker,
+            initargs=(os.getpid(),),
+            env=dict.fromkeys(THREAD_VARIABLES, str(self.n_threads)),
+        )
+
     def abandon(self) -> None:
         """Kill the worker processes."""
-        if self.n_workers > 1:
-            from joblib.externals.loky import get_reusable_executor
-
-            get_reusable_executor().shutdown(wait=False, kill_workers=True)
+        if not self.is_here:
+            pool = self._pool_of_one() if self.n_workers == 1 else get_reusable_executor()
+            pool.shutdown(wait=False, kill_workers=True)
 
     def close(self) -> None:
         """Leave the workers to joblib, which ends them when they have been idle for a while."""

@@ -38,8 +38,8 @@ def launch(
     data : mapping
         Checksum → data set.
     crew : Crew
-        Who works. A crew of one works in this process: good for debugging, but without limits a ranker that takes
-        the process down takes the study with it, and Ctrl-C waits until compiled code returns.
+        Who works. Where that is this process, a ranker that takes the process down without limits takes the study
+        with it, and Ctrl-C waits until compiled code returns.
     desk : Desk
         Where workers note what they are at.
     orders : Orders
@@ -57,7 +57,7 @@ def launch(
     LauncherError
         When a cluster is gone.
     """
-    if crew.n_workers == 1 and crew.is_local:
+    if crew.is_here:
         try:
             for cell in cells:
                 yield work(cell, data[cell.checksum].X, data[cell.checksum].y, orders)

@@ -6,13 +6,7 @@ process. So a worker keeps a second process that does nothing but fit rankers, a
 
 from __future__ import annotations
 
-import os
-import pickle
 import queue
-import signal
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,8 +15,8 @@ from typing import Any
 import psutil
 
 from experiments.fits import FitEnded, Fitted, Here, Limits, described
-from experiments.processes import THREAD_VARIABLES, begin_worker, end_tree
 from experiments.rankers import build
+from experiments.servants import Servant, requests
 
 #: How often memory is looked at, seconds; a process can take about a gigabyte a second.
 _LOOK_EVERY = 0.05
@@ -70,16 +64,12 @@ class Keeper:
 
     def __init__(self, limits: Limits, n_threads: int = 1):
         self.limits = limits
-        self._n_threads = n_threads
-        self._process: subprocess.Popen | None = None
-        self._answers: queue.Queue = queue.Queue()
+        self._servant = Servant("experiments.limits.serve", n_threads)
 
     @property
     def process(self) -> int:
         """Number of the process that fits; another one after a fit that had to be ended."""
-        if self._process is None or self._process.poll() is not None:
-            self._start()
-        return self._process.pid
+        return self._servant.process
 
     def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
         """Do as :meth:`Here.fit`, within the limits.
@@ -108,37 +98,10 @@ class Keeper:
 
     def close(self) -> None:
         """End the process, and all that it has started."""
-        if self._process is not None:
-            end_tree(self._process.pid, its_group=True)
-            self._process.wait()
-            for stream in (self._process.stdin, self._process.stdout):
-                with suppress(OSError):  # a pipe with something left in it
-                    stream.close()
-            self._process = None
-
-    def _start(self) -> None:
-        self.close()
-        environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(self._n_threads))
-        # Rankers of the user's own may lie anywhere on this process' path.
-        environment["PYTHONPATH"] = os.pathsep.join(each for each in sys.path if each)
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", "from experiments.limits import serve; serve()", str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,  # a group of its own: ended as one, and deaf to the terminal's Ctrl-C
-        )
-        self._answers = queue.Queue()
-        threading.Thread(
-            target=_listen, args=(self._process, self._answers), name="answers of fits", daemon=True
-        ).start()
+        self._servant.close()
 
     def _send(self, pid: int, *request: Any) -> tuple:
-        try:
-            pickle.dump(request, self._process.stdin, protocol=5)
-            self._process.stdin.flush()
-        except OSError:  # it died meanwhile: the answer will say so
-            pass
+        self._servant.ask(*request)
         memory = None if self.limits.memory_mib is None else _TreeMemory(pid)
         seconds = self.limits.seconds
         making = None if seconds is None else max(seconds, MAKING_SECONDS)
@@ -156,7 +119,7 @@ class Keeper:
             left = None if seconds is None else max(0.0, begun + seconds - time.monotonic())
             wait = left if memory is None else min(_LOOK_EVERY, _LOOK_EVERY if left is None else left)
             try:
-                return self._answers.get(timeout=wait)
+                return self._servant.answer(wait)
             except queue.Empty:
                 pass
             if left is not None and time.monotonic() - begun >= seconds:
@@ -199,50 +162,17 @@ class _TreeMemory:
         return total / 2**20
 
 
-def _listen(process: subprocess.Popen, answers: queue.Queue) -> None:
-    while True:
-        try:
-            answers.put(pickle.load(process.stdout))
-        except Exception:  # the end of the stream, or half an answer
-            break
-    code = process.wait()
-    if code >= 0:
-        answers.put(("died", f"ended itself with exit code {code}"))
-        return
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = str(-code)
-    guess = " (by itself, from outside, or by the system for want of memory)" if name == "SIGKILL" else ""
-    answers.put(("died", f"was ended by signal {name}{guess}"))
-
-
 def serve() -> None:
     """Be the second process: fit what comes in, until nothing does."""
-    begin_worker(int(sys.argv[1]))
-    requests = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
-    # A ranker that prints or reads must not end up in the middle of the messages.
-    os.dup2(2, 1)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    asked, answer = requests()
     here = Here()
-    while True:
-        try:
-            ranking, X, y, seed = pickle.load(requests)
-        except EOFError:
-            return
+    for ranking, X, y, seed in asked:
         # BaseException: nobody interrupts this process, so what looks like Ctrl-C is the ranker's own.
         with suppress(BaseException):
             build(ranking)  # imports its packages, which is not its time; what is wrong shows in the fit
-        with suppress(BrokenPipeError):  # nobody waits any more
-            _send(answers, ("begun",))
-            try:
-                answer = ("fitted", here.fit(ranking, X, y, seed))
-            except BaseException as error:
-                answer = ("raised", described(error))
-            _send(answers, answer)
-
-
-def _send(stream, message) -> None:
-    stream.write(pickle.dumps(message, protocol=5))
-    stream.flush()
+        answer(("begun",))
+        try:
+            found = ("fitted", here.fit(ranking, X, y, seed))
+        except BaseException as error:
+            found = ("raised", described(error))
+        answer(found)

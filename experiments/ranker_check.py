@@ -1,33 +1,31 @@
 """Does a ranker keep to what the benchmark asks of every ranker? ``python -m experiments.rankers check …``.
 
-Each check fits the ranker on tables of a few dozen rows, the way the benchmark does
-(:func:`experiments.rankers.rank`), or, where that would hide what is looked for, by calling it directly.
+The checks (:mod:`experiments.ranker_checks`) run in a process of their own, which the ranker may take down or
+occupy for ever: that is a failed check, and the next one has another process.
 """
 
 from __future__ import annotations
 
-import pickle
-import random
-import warnings
-from collections.abc import Callable, Iterable, Mapping
+import queue
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from scipy import sparse
+from experiments.errors import ConfigError
+from experiments.limits import MAKING_SECONDS
+from experiments.ranker_checks import CHECKS, run_check
+from experiments.rankers import build
+from experiments.servants import Servant, requests
 
-from experiments.fits import FitEnded
-from experiments.limits import Keeper, Limits
-from experiments.measure import printed
-from experiments.rankers import RankerError, build, call, rank
-from experiments.targets import is_score_function, locate, parameter_names
+__all__ = ["CHECKS", "SECONDS", "Outcome", "check", "outcomes"]
 
-_SEED = 7
-#: Weights of dense and sparse rows, or of more threads, may differ by this share of the largest one.
-_ROUNDING = 1e-6
-#: Errors that say what is wrong with the data; any other is a slip in the ranker's code.
-_CLEAR = (ValueError, NotImplementedError, RankerError)
+#: What a check may take, seconds.
+SECONDS = 60.0
+#: Checks that compare two fits, and say nothing where equal fits differ.
+_COMPARE = ("threads", "sparse", "fold")
+#: Threads there may be: the check of n_jobs asks for two.
+_THREADS = 2
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,8 @@ class Outcome:
     check : str
         Its name.
     state : str
-        "passed", "failed", "doubtful" (a person must look; not a breach) or "not applicable".
+        "passed", "failed", "doubtful" (a person must look; not a breach), "not applicable", or "not judged" (what
+        another check has found hides it).
     said : str
         What was found and, for "failed" and "doubtful", what to do.
     """
@@ -49,32 +48,21 @@ class Outcome:
     said: str
 
 
-class _Verdict(Exception):
-    state = ""
-
-
-class _Failed(_Verdict):
-    state = "failed"
-
-
-class _Doubtful(_Verdict):
-    state = "doubtful"
-
-
-class _NotApplicable(_Verdict):
-    state = "not applicable"
-
-
-def check(ranker: Mapping[str, Any], only: Iterable[str] | None = None) -> list[Outcome]:
+def check(
+    ranker: Mapping[str, Any], only: Iterable[str] | None = None, seconds: float = SECONDS
+) -> list[Outcome]:
     """Put a ranker through the contract.
 
     Parameters
     ----------
     ranker : mapping
-        A block of ``conf/ranker``, as for :func:`experiments.rankers.build`.
+        A block of ``conf/ranker``, as for :func:`experiments.rankers.build`. Its target must be in a module that
+        another process can import.
     only : iterable of str, optional
         Names of checks (keys of :data:`CHECKS`); all of them if not given. "weights" always comes first: without
         weights there is nothing else to check.
+    seconds : float, default=60
+        What each check may take; one that takes longer has failed.
 
     Returns
     -------
@@ -86,313 +74,105 @@ def check(ranker: Mapping[str, Any], only: Iterable[str] | None = None) -> list[
     ConfigError
         When the ranker cannot be made.
     """
-    build(ranker)  # says what is wrong with the block, if anything is
-    tried = _Tried(dict(ranker))
+    return list(outcomes(ranker, only, seconds))
+
+
+def outcomes(
+    ranker: Mapping[str, Any], only: Iterable[str] | None = None, seconds: float = SECONDS
+) -> Iterator[Outcome]:
+    """Do as :func:`check`, giving each outcome as it comes.
+
+    Parameters
+    ----------
+    ranker, only, seconds
+        As for :func:`check`.
+
+    Yields
+    ------
+    Outcome
+
+    Raises
+    ------
+    ConfigError
+        As from :func:`check`, before the first one.
+    """
     wanted = list(CHECKS) if only is None else ["weights", *(name for name in only if name != "weights")]
-    outcomes: list[Outcome] = []
-    for name in wanted:
-        if outcomes and outcomes[0].state == "failed":
-            outcomes.append(Outcome(name, "not applicable", "needs weights"))
+    with closing(_Bench(dict(ranker), seconds)) as bench:
+        made = bench.make()
+        first = bench.run("weights") if made is None else made
+        yield first[0]
+        for name in wanted[1:]:
+            if first[0].state == "failed":
+                yield Outcome(name, "not applicable", "needs weights")
+                continue
+            if name in _COMPARE:
+                seed, why = bench.run("seed")
+                if seed.state == "failed" and (name, why) != ("fold", "trace"):
+                    yield Outcome(name, "not judged", "one seed does not give one result: see seed")
+                    continue
+            yield bench.run(name)[0]
+
+
+class _Bench:
+    """Runs checks in a process that may die or not come back."""
+
+    def __init__(self, block: dict[str, Any], seconds: float):
+        self._block = block
+        self._seconds = seconds
+        self._servant = Servant("experiments.ranker_check.serve", _THREADS)
+        self._made = False
+        self._known: dict[str, tuple[Outcome, str]] = {}
+
+    def make(self) -> tuple[Outcome, str] | None:
+        """Make the ranker; return an outcome when that does not even end."""
+        # Its packages are imported now.
+        state, said, why = self._ask(None, max(self._seconds, MAKING_SECONDS))
+        if state == "wrong":
+            raise ConfigError(said)
+        self._made = state == "made"
+        return None if self._made else (Outcome("weights", state, f"making the ranker: {said}"), why)
+
+    def run(self, name: str) -> tuple[Outcome, str]:
+        """Run a check, once; return what it found and why."""
+        if name not in self._known:
+            if not self._made:  # the last process is no more: starting another one is not this check's time
+                self.make()
+            state, said, why = self._ask(name, self._seconds)
+            self._known[name] = Outcome(name, state, said), why
+        return self._known[name]
+
+    def close(self) -> None:
+        self._made = False
+        self._servant.close()
+
+    def _ask(self, name: str | None, seconds: float) -> tuple[str, str, str]:
+        self._servant.ask(name, self._block)
+        try:
+            answer = self._servant.answer(seconds)
+        except queue.Empty:
+            self.close()
+            return (
+                "failed",
+                f"no answer within {seconds:g} s (if it is only slow, allow more: --time-limit)",
+                "",
+            )
+        if answer[0] == "died":
+            self.close()
+            return "failed", f"its process {answer[1]}; a ranker must not end the program it runs in", ""
+        return answer
+
+
+def serve() -> None:
+    """Be the process that the checks run in."""
+    asked, answer = requests()
+    for name, block in asked:
+        if name is not None:
+            answer(run_check(name, block))
             continue
         try:
-            with printed():
-                said = CHECKS[name](tried)
-            outcomes.append(Outcome(name, "passed", said))
-        except _Verdict as found:
-            outcomes.append(Outcome(name, found.state, " ".join(str(found).split())))
-    return outcomes
-
-
-@dataclass(frozen=True)
-class _Tried:
-    block: dict[str, Any]
-
-    def weights(self, X, y, seed: int = _SEED, **settings: Any) -> np.ndarray:
-        """Rank as the benchmark does."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return rank({**self.block, **settings}, X, y, seed).weights
-
-    def called(self, X, y) -> Any:
-        """Call it on these very arrays."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return call(self.block, X, y, _SEED)
-
-    def outcome(self, X, y, what: str) -> np.ndarray | Exception:
-        """Return weights, or the error that says why there are none; anything else is a failure.
-
-        The first try is in a process of its own, which the ranker may take down.
-        """
-        with closing(Keeper(Limits())) as keeper:
-            try:
-                keeper.fit(self.block, X, y, _SEED)
-            except FitEnded as ended:
-                if ended.error.startswith("ProcessDied"):
-                    raise _Failed(f"{what}: {ended.error.partition(': ')[2]}; raise a ValueError") from ended
-        try:
-            return self.weights(X, y)
-        except _CLEAR as error:
-            if str(error).strip():
-                return error
-            raise _Failed(f"{what}: {type(error).__name__} without a word; say what is wrong") from error
-        except Exception as error:
-            raise _Failed(
-                f"{what}: {_said(error)}; give weights, or raise a ValueError that says what is wrong"
-            ) from error
-
-
-def _said(error: BaseException) -> str:
-    first = (str(error).strip().splitlines() or [""])[0]
-    return f"{type(error).__name__}: {first}"
-
-
-def _table(n: int = 60, n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Ten columns, none negative: 0 tells the classes apart, 3 has few values, the last four are mostly zero."""
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % n_classes)
-    X = rng.random((n, 10))
-    X[:, 0] = y + 0.2 * rng.random(n)
-    X[:, 3] = rng.integers(0, 3, n)
-    X[:, 6:] *= rng.random((n, 4)) < 0.3
-    return X, y
-
-
-def _other_table() -> tuple[np.ndarray, np.ndarray]:
-    """As many rows and columns, other numbers, and the column that tells elsewhere."""
-    X, y = _table(seed=1)
-    return np.roll(X, 4, axis=1), y
-
-
-def _same(a: np.ndarray, b: np.ndarray, rounding: float = 0.0) -> bool:
-    scale = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
-    return bool(np.all(np.abs(a - b) <= rounding * scale))
-
-
-# --- the checks: each says what it found, or raises a verdict
-
-
-def _weights(tried: _Tried) -> str:
-    for X, y in (_table(), (_table()[0][:50, :7], _table()[1][:50])):
-        try:
-            tried.weights(X, y)
-        except RankerError as error:
-            raise _Failed(
-                f"{error}; after fit, feature_importances_ (or scores_, or what the function returns) "
-                "must be one finite real number per column"
-            ) from error
-        except Exception as error:
-            raise _Failed(f"a plain table of {X.shape[0]} rows: {_said(error)}") from error
-    return "one finite real number per column"
-
-
-def _direction(tried: _Tried) -> str:
-    weights = tried.weights(*_table())
-    if weights[0] <= np.median(weights[1:]):
-        raise _Doubtful(
-            "a column that equals the class gets no more than the median of noise; larger must mean more "
-            "relevant (turn ranks and p-values round), unless the ranker looks for interactions alone"
-        )
-    return "the column that tells the classes apart stands above noise"
-
-
-def _seed(tried: _Tried) -> str:
-    X, y = _table()
-    if not _same(tried.weights(X, y), tried.weights(X, y)):
-        raise _Failed("one seed gives two results; take random_state and draw everything from it")
-    return "one seed, one result"
-
-
-def _threads(tried: _Tried) -> str:
-    obj = locate(tried.block["_target_"])
-    leave_out = 2 if is_score_function(obj, tried.block.get("_partial_")) else 0
-    if "n_jobs" not in parameter_names(obj, leave_out=leave_out)[0]:
-        raise _NotApplicable("no parameter n_jobs")
-    X, y = _table()
-    if not _same(tried.weights(X, y, n_jobs=1), tried.weights(X, y, n_jobs=2), _ROUNDING):
-        raise _Failed("n_jobs changes the weights; give every piece of work a seed of its own")
-    return "n_jobs=1 and n_jobs=2 agree"
-
-
-def _sparse(tried: _Tried) -> str:
-    X, y = _table()
-    try:
-        found = tried.weights(sparse.csr_matrix(X), y)
-    except _CLEAR as error:
-        if "sparse" in str(error).lower() or "dense" in str(error).lower():
-            raise _NotApplicable(f"refused: {_said(error)}") from error
-        raise _Failed(
-            f"{_said(error)}; without the tag input_tags.sparse it would be given dense rows"
-        ) from error
-    except Exception as error:
-        raise _Failed(
-            f"{_said(error)}; without the tag input_tags.sparse it would be given dense rows"
-        ) from error
-    if not _same(found, tried.weights(X, y), _ROUNDING):
-        raise _Failed("sparse rows get other weights than the same rows stored dense; zeros are values")
-    return "sparse rows get the weights of dense ones"
-
-
-def _classes(tried: _Tried) -> str:
-    for n_classes in (3, 12):
-        try:
-            tried.weights(*_table(96, n_classes))
-        except _CLEAR as error:
-            if "class" in str(error).lower() or "binary" in str(error).lower():
-                raise _NotApplicable(f"{n_classes} classes are refused: {_said(error)}") from error
-            raise _Failed(
-                f"{n_classes} classes: {_said(error)}; say that it takes no more than two"
-            ) from error
-        except Exception as error:
-            raise _Failed(f"{n_classes} classes: {_said(error)}") from error
-    return "3 and 12 classes"
-
-
-def _labels(tried: _Tried) -> str:
-    X, y = _table()
-    T = np.column_stack([y, X[:, 1] > 0.5, X[:, 2] > 0.7]).astype(np.int8)
-    advice = "take a 0/1 matrix, or raise a ValueError that says that it takes one class per row"
-    try:
-        tried.weights(X, sparse.csr_matrix(T))
-    except _CLEAR as error:
-        words = ("label", "one class", "1d array", "multi")
-        if any(word in str(error).lower() for word in words):
-            raise _NotApplicable(f"refused: {_said(error)}") from error
-        raise _Failed(f"several labels per row: {_said(error)}; {advice}") from error
-    except Exception as error:
-        raise _Failed(f"several labels per row: {_said(error)}; {advice}") from error
-    return "several labels per row"
-
-
-def _negative(tried: _Tried) -> str:
-    X, y = _table()
-    found = tried.outcome(X - 0.5, y, "negative values")
-    if isinstance(found, Exception):
-        raise _NotApplicable(f"refused: {_said(found)}")
-    return "negative values"
-
-
-def _input(tried: _Tried) -> str:
-    X, y = _table()
-    before = X.copy(), y.copy()
-    tried.called(X, y)
-    for name, now, then in (("X", X, before[0]), ("y", y, before[1])):
-        if not np.array_equal(now, then):
-            raise _Failed(f"{name} is changed in place; work on a copy")
-    return "X and y stay as they were"
-
-
-def _fold(tried: _Tried) -> str:
-    X, y = _table()
-    others = {"other rows": _other_table(), "the same rows with other labels": (X, _other_table()[1])}
-    expect = "weights depend on what is given to fit alone; keep nothing in the class or the module"
-    first, seen = tried.weights(X, y), []
-    for what, other in others.items():
-        seen.append(tried.weights(*other))
-        if not _same(seen[-1], _in_fresh_process(tried.block, *other), _ROUNDING):
-            raise _Failed(
-                f"{what}: after an earlier fit they get other weights than in a fresh process: {expect}"
-            )
-    if not _same(first, tried.weights(X, y)):
-        raise _Failed(f"the same rows get other weights after fits on others: {expect}")
-    if all(_same(first, each) for each in seen):
-        raise _Doubtful("other rows and other labels give the very same weights; does it look at the data?")
-    return "earlier fits, and the labels they were given, leave no trace"
-
-
-def _in_fresh_process(block: Mapping[str, Any], X, y) -> np.ndarray:
-    with closing(Keeper(Limits())) as keeper:
-        try:
-            return keeper.fit(block, X, y, _SEED).result.weights
-        except FitEnded as ended:
-            raise _Failed(f"in a fresh process: {ended.error}") from ended
-
-
-def _quiet(tried: _Tried) -> str:
-    with printed() as found:
-        tried.called(*_table())
-    if text := "".join(found).strip():
-        first = text.splitlines()[0]
-        raise _Failed(f"prints {first[:60]!r}; use logging, or a parameter verbose that is off")
-    return "prints nothing"
-
-
-def _global_state(tried: _Tried) -> str:
-    callers = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global one is the point here
-    try:
-        # Another seed than the ranker's, which may go and seed them with it.
-        random.seed(_SEED + 1)
-        np.random.seed(_SEED + 1)  # noqa: NPY002
-        plain, before = random.getstate(), np.random.get_state()  # noqa: NPY002
-        tried.called(*_table())
-        plain_now, now = random.getstate(), np.random.get_state()  # noqa: NPY002
-    finally:
-        random.setstate(callers[0])
-        np.random.set_state(callers[1])  # noqa: NPY002
-    if not (np.array_equal(before[1], now[1]) and before[2:] == now[2:]):
-        raise _Failed(
-            "draws from or seeds numpy's global generator; use numpy.random.default_rng(random_state) instead"
-        )
-    if plain != plain_now:
-        raise _Failed(
-            "draws from or seeds Python's global generator; use random.Random(random_state) instead"
-        )
-    return "global random generators are left alone"
-
-
-def _pickle(tried: _Tried) -> str:
-    try:
-        pickle.dumps(tried.called(*_table()))
-    except Exception as error:
-        raise _Failed(
-            f"cannot be pickled after fit ({_said(error)}); keep no lambdas, open files or locks in it"
-        ) from error
-    return "can be pickled"
-
-
-def _few_rows(tried: _Tried) -> str:
-    X, _ = _table()
-    return _behaved(tried, X[:4], np.array([0, 1, 0, 1]), "four rows")
-
-
-def _constant(tried: _Tried) -> str:
-    X, y = _table()
-    X[:, [1, 4]] = [0.0, 2.0]
-    found = tried.outcome(X, y, "constant columns")
-    if isinstance(found, RankerError) and "finite" in str(found):
-        raise _Failed(f"constant columns: {found}; they happen in folds: give them a finite weight, say 0")
-    return _told("constant columns", found)
-
-
-def _one_class(tried: _Tried) -> str:
-    X, _ = _table()
-    return _behaved(tried, X, np.zeros(len(X), dtype=np.int64), "one class")
-
-
-def _behaved(tried: _Tried, X, y, what: str) -> str:
-    return _told(what, tried.outcome(X, y, what))
-
-
-def _told(what: str, found: np.ndarray | Exception) -> str:
-    return f"{what}: " + (f"refused: {_said(found)}" if isinstance(found, Exception) else "weights")
-
-
-#: Name → check.
-CHECKS: dict[str, Callable[[_Tried], str]] = {
-    "weights": _weights,
-    "direction": _direction,
-    "seed": _seed,
-    "threads": _threads,
-    "sparse": _sparse,
-    "classes": _classes,
-    "labels": _labels,
-    "negative": _negative,
-    "input": _input,
-    "fold": _fold,
-    "quiet": _quiet,
-    "global state": _global_state,
-    "pickle": _pickle,
-    "few rows": _few_rows,
-    "constant": _constant,
-    "one class": _one_class,
-}
+            build(block)
+            answer(("made", "", ""))
+        except ConfigError as error:
+            answer(("wrong", str(error), ""))
+        except BaseException as error:  # nobody interrupts this process: it is the ranker's own
+            answer(("failed", f"{type(error).__name__}: {error}".rstrip(": "), ""))

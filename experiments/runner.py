@@ -128,6 +128,7 @@ def run_study(
     n_workers: int | None = None,
     progress: Progress | None = None,
     skip_absent: bool = False,
+    in_process: bool = True,
 ) -> StudyResult:
     """Run the cells of a study that are missing or failed, and read all of its rows.
 
@@ -142,6 +143,10 @@ def run_study(
     skip_absent : bool, default=False
         Whether data sets that are not here and cannot be had are left out, listed, and make the exit code 1,
         instead of being an error.
+    in_process : bool, default=True
+        Whether one worker is this very process, which is good for debugging, and for rankers that no other process
+        can import, such as those defined in a notebook. A ranker that takes its process down takes this one with
+        it, unless there are limits. With False, as on the command line, one worker is a process of its own.
 
     Returns
     -------
@@ -165,17 +170,16 @@ def run_study(
     store = Store(study.results)
     missing = study.missing(store, limits)
     _check_rankers(missing, limits)
-    references = {cell.reference.key: cell.reference for cell in missing if cell.reference is not None}
-    done = store.states(references)
-    references = [cell for key, cell in references.items() if done.get(key) != "ok"]
-    if missing:
+    references = _references_to_run(study, store, missing)
+    if missing or references:
         _check_writable(study.results)
     shared = f" and {len(references)} for the score of all features" if references else ""
     progress.note(f"{len(missing)} of {len(study.cells)} cells missing; running {len(missing)}{shared}")
     tally = _Tally()
-    if missing:
+    if missing or references:
         store.clean()
-        crew = crew_for(launcher, max(len(missing), len(references)), progress.note)
+        here = in_process or bool(limits)  # with limits, fits are in a process of their own
+        crew = crew_for(launcher, max(len(missing), len(references)), progress.note, here)
         try:
             give_up = bool(launcher.get("give_up"))
             _run(study, [references, missing], crew, limits, give_up, progress, store, tally)
@@ -212,11 +216,34 @@ def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = F
     study = Study(configs, skip_absent=skip_absent)
     store = Store(study.results)
     running = at_work(study.results)
+    _read_references(study, store)  # what is torn is said
     missing = study.missing(store, _limits(configs[0]["launcher"]))
     result = _result(study, store)
     result.counts = Counts(cells=len(study.cells), missing=len(missing))
     result.running = [cell for key, cell in study.cells.items() if key in running]
     return result
+
+
+def _references_to_run(study: Study, store: Store, missing: Sequence[Cell]) -> list[Cell]:
+    """Return the scores of all features that missing cells need, and those whose files cannot be trusted."""
+    needed = {cell.reference.key for cell in missing if cell.reference is not None}
+    states, torn = _read_references(study, store)
+    return [
+        cell
+        for key, cell in _references(study).items()
+        if key in torn or (key in needed and states.get(key) != "ok")
+    ]
+
+
+def _references(study: Study) -> dict[str, Cell]:
+    return {cell.reference.key: cell.reference for cell in study.cells.values() if cell.reference is not None}
+
+
+def _read_references(study: Study, store: Store) -> tuple[dict[str, str], set[str]]:
+    """Look at the scores of all features, though no ranker needs them now: states, and keys set aside for it."""
+    before = len(store.set_aside)
+    states = store.states(_references(study))
+    return states, {each.path.stem for each in store.set_aside[before:]}
 
 
 def _result(study: Study, store: Store) -> StudyResult:
@@ -405,7 +432,7 @@ def _closing_words(result: StudyResult) -> list[str]:
                 lines.append(f"  {dataset} × {ranker or 'all features'} ({protocol}), {n} ×: {error}")
     if result.absent:
         lines.append(f"data sets that are not here: {len(result.absent)}, left out")
-        lines += [f"  {name}: {' '.join(why.split())}" for name, why in result.absent.items()]
+        lines += [f"  {name}: {'; '.join(why.splitlines())}" for name, why in result.absent.items()]
     if result.set_aside:
         lines.append(f"set aside, not read as data: {len(result.set_aside)} files")
         lines += [f"  {each.moved_to}: {each.reason}" for each in result.set_aside]

@@ -49,7 +49,9 @@ def locate(target: str) -> Any:
             raise ConfigError(
                 f"_target_={target}: importing {module_name} fails: {error}{_how_to_get(error.name)}"
             ) from error
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a script that ends in sys.exit() too
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise ConfigError(f"_target_={target}: importing {module_name} fails: {reason}") from error
         for part in parts[cut:]:

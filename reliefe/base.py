@@ -19,6 +19,16 @@ class Ranker(SelectorMixin, BaseEstimator):
     :meth:`_set_weights` in ``fit``.
     """
 
+    def check_parameters(self):
+        """Check the parameters as far as this goes without data; ``fit`` does so too.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Naming the parameter, its value and what is allowed.
+        """
+        raise NotImplementedError
+
     def _forget(self, *names):
         """Remove attributes of an earlier fit that not every fit sets."""
         for name in names:

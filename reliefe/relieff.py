@@ -163,6 +163,12 @@ class ReliefF(Ranker):
         self.discrete_threshold = discrete_threshold
         self.compatible = compatible
 
+    def check_parameters(self):
+        """As :meth:`reliefe.base.Ranker.check_parameters`."""
+        from reliefe.parameters import check_parameters
+
+        check_parameters(self)
+
     def fit(self, X, y):
         """Compute the weights.
 
@@ -191,14 +197,14 @@ class ReliefF(Ranker):
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe import compatible
         from reliefe.engine import Phases, relief_weights
-        from reliefe.parameters import check_parameters, discrete_columns
+        from reliefe.parameters import discrete_columns
         from reliefe.scaling import prepare
         from reliefe.validation import check_response, check_X, check_y
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
-            check_parameters(self)
+            self.check_parameters()
             X = check_X(self, X, y, self._parameter("missing"))
             n, p = X.shape
             self._check_selection_against(p)

@@ -48,6 +48,12 @@ class _ThresholdRanker(Ranker):
         self.random_state = random_state
         self.verbose = verbose
 
+    def check_parameters(self):
+        """As :meth:`reliefe.base.Ranker.check_parameters`."""
+        from reliefe.parameters import check_threshold_parameters
+
+        check_threshold_parameters(self)
+
     def fit(self, X, y):
         """Compute the weights.
 
@@ -74,7 +80,7 @@ class _ThresholdRanker(Ranker):
         from reliefe import compatible
         from reliefe.distances import Groups
         from reliefe.engine import Phases
-        from reliefe.parameters import check_threshold_parameters, discrete_columns
+        from reliefe.parameters import discrete_columns
         from reliefe.scaling import any_missing, normalise, prepare
         from reliefe.thresholds import Rule, threshold_weights
         from reliefe.validation import check_classes, check_X
@@ -82,7 +88,7 @@ class _ThresholdRanker(Ranker):
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
-            check_threshold_parameters(self)
+            self.check_parameters()
             X = check_X(self, X, y, self.missing)
             n, p = X.shape
             self._check_selection_against(p)

@@ -125,7 +125,7 @@ def check_y(y, n_rows):
     classes, codes = np.unique(y, return_inverse=True)
     if classes.shape[0] < 2:
         raise ValueError(
-            f"y holds one class only ({classes[0]!r}); ranking needs rows of at least 2 classes."
+            f"y holds one class only ({_shown(classes[0])}); ranking needs rows of at least 2 classes."
         )
     return codes.astype(np.int64), classes
 
@@ -173,7 +173,7 @@ def check_response(y, n_rows):
         raise ValueError(f"Input y contains {'NaN' if np.isnan(y[row]) else 'infinity'}: row {row}.")
     low, high = y.min(), y.max()
     if low == high:
-        raise ValueError(f"y is {low!r} in every row; ranking needs at least 2 different values.")
+        raise ValueError(f"y is {_shown(low)} in every row; ranking needs at least 2 different values.")
     with np.errstate(over="ignore"):
         extent = high - low
     if not np.isfinite(extent):
@@ -190,6 +190,11 @@ def check_classes(estimator, y, n_rows):
             "ReliefF and ReliefE take label sets."
         )
     return target, classes
+
+
+def _shown(value):
+    """Return a value as Python writes it, not as numpy does."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _as_array(y):
@@ -327,6 +332,12 @@ def _check_labels(y):
             raise TypeError("y mixes text and numbers; use one kind of label.")
     if y.dtype.kind in "cV":
         raise ValueError(f"y has the type {y.dtype}, which cannot name classes.")
+    if type_of_target(y).startswith("continuous"):
+        raise ValueError(
+            "Unknown label type: continuous. y holds numbers that are no classes, such as "
+            f"{_shown(next(value for value in y if value != int(value)))}; for a numeric target use "
+            'ReliefF or ReliefE with target="regression", or make classes of it.'
+        )
     check_classification_targets(y)
     if type_of_target(y) not in ("binary", "multiclass"):
         raise ValueError(f"y is a {type_of_target(y)} target; a 1-D array of classes is needed.")

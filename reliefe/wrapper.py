@@ -17,6 +17,14 @@ def _may_take_missing(ranker):
 class SubsetRanker(Ranker):
     """What TuRF and VLS share; a subclass decides which columns are weighed when."""
 
+    def check_parameters(self):
+        """As :meth:`reliefe.base.Ranker.check_parameters`, those of a wrapped ranker of this library too."""
+        from reliefe.parameters import check_wrapper_parameters
+
+        check_wrapper_parameters(self)
+        if isinstance(self.estimator, Ranker):
+            self.estimator.check_parameters()
+
     def fit(self, X, y):
         """Compute the weights.
 
@@ -36,12 +44,11 @@ class SubsetRanker(Ranker):
         TypeError, ValueError
             For a wrong parameter, or from the wrapped ranker.
         """
-        from reliefe.parameters import check_wrapper_parameters
         from reliefe.validation import check_X
 
         for left_over in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, left_over)
-        check_wrapper_parameters(self)
+        self.check_parameters()
         X = check_X(self, X, y, "ignore" if _may_take_missing(self._ranker()) else "raise")
         self._check_selection_against(X.shape[1])
         random_state = check_random_state(self.random_state)
@@ -76,11 +83,20 @@ class SubsetRanker(Ranker):
             ranker.fit(X[:, columns], y)
         if hasattr(ranker, "classes_"):
             self.classes_ = ranker.classes_
-        found = np.asarray(getattr(ranker, "feature_importances_", np.empty(0)), dtype=np.float64)
+        given = getattr(ranker, "feature_importances_", np.empty(0))
+        who = f"{type(self).__name__}: {type(ranker).__name__}"
+        if hasattr(given, "iloc") and list(given.index) != list(range(len(given))):
+            raise ValueError(
+                f"{who} gave feature_importances_ with labels, whose order is not known to be that of the columns; "
+                "an array is needed."
+            )
+        if np.ma.is_masked(given) or np.asarray(given).dtype.kind not in "biuf":
+            raise ValueError(f"{who} gave feature_importances_ that are no numbers, or masked.")
+        found = np.asarray(given, dtype=np.float64)
         if found.shape != columns.shape or not np.isfinite(found).all():
             raise ValueError(
-                f"{type(self).__name__}: {type(ranker).__name__} gave no feature_importances_ with one finite "
-                f"weight for each of {columns.shape[0]} columns (shape {found.shape})."
+                f"{who} gave no feature_importances_ with one finite weight for each of {columns.shape[0]} columns "
+                f"(shape {found.shape})."
             )
         return found
 

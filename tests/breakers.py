@@ -1,9 +1,14 @@
 """Rankers that break one rule of the contract each, and one that breaks none; importable by other processes."""
 
+import ctypes
 import os
 import random
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 
 MODULE = __name__
@@ -41,6 +46,103 @@ class NotANumber(Keeps):
 class Complex(Keeps):
     def _score(self, X, y):
         return super()._score(X, y) + 1j
+
+
+class GivesNone(Keeps):
+    def _score(self, X, y):
+        return None
+
+
+class Empty:
+    def fit(self, X, y):
+        return self
+
+
+class Texts(Keeps):
+    def _score(self, X, y):
+        return [str(each) for each in super()._score(X, y)]
+
+
+class Masked(Keeps):
+    def _score(self, X, y):
+        return np.ma.masked_array(super()._score(X, y), mask=np.arange(X.shape[1]) == 2)
+
+
+class Named(Keeps):
+    """Under names that the benchmark has never told it."""
+
+    def _score(self, X, y):
+        return pd.Series(super()._score(X, y), index=[f"f{each}" for each in range(X.shape[1])])
+
+
+class Exits(Keeps):
+    def _score(self, X, y):
+        sys.exit(0)
+
+
+class Interrupts(Keeps):
+    def _score(self, X, y):
+        raise KeyboardInterrupt
+
+
+class LeavesAtOnce(Keeps):
+    def _score(self, X, y):
+        os._exit(0)
+
+
+class Crashes(Keeps):
+    def _score(self, X, y):
+        ctypes.string_at(0)
+
+
+class ExitsWhenMade(Keeps):
+    def __init__(self):
+        sys.exit(0)
+
+
+class ExitsOfOneClass(Keeps):
+    def _score(self, X, y):
+        if len(np.unique(y)) < 2:
+            sys.exit("one class")
+        return super()._score(X, y)
+
+
+class Hangs(Keeps):
+    def _score(self, X, y):
+        time.sleep(3600)
+
+
+class HangsOfOneClass(Keeps):
+    def _score(self, X, y):
+        if len(np.unique(y)) < 2:
+            time.sleep(3600)
+        return super()._score(X, y)
+
+
+class HangsSecond:
+    """Two fits end, those of the first check."""
+
+    def __init__(self, flag):
+        self.flag = flag
+
+    def fit(self, X, y):
+        n_fits = len(Path(self.flag).read_text()) if os.path.exists(self.flag) else 0
+        if n_fits == 2:
+            time.sleep(3600)
+        Path(self.flag).write_text("x" * (n_fits + 1))
+        self.scores_ = X.std(axis=0)
+
+
+class ByTheClock(Keeps):
+    def _score(self, X, y):
+        return super()._score(X, y) + time.perf_counter()
+
+
+class ByTheOrderOfASet(Keeps):
+    """Which text comes first is another one in another process."""
+
+    def _score(self, X, y):
+        return super()._score(X, y) * np.arange(1, X.shape[1] + 1) ** (hash("column") % 1000)
 
 
 class LowIsGood(Keeps):

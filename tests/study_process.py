@@ -19,6 +19,7 @@ SETTINGS = {
     "n_repeats": 4,
     "dataset": {},  # settings of ``cheap.blobs``
     "launcher": {"n_workers": 2},
+    "in_process": False,
     "file_size": None,  # no file may grow past so many bytes
 }
 
@@ -46,7 +47,7 @@ def main(results, settings):
         for name in settings["names"]
     ]
     try:
-        result = run_study(configs)
+        result = run_study(configs, in_process=settings["in_process"])
     except BadInputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -3,12 +3,16 @@
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
+import psutil
 import pytest
+from studies import alive, wait_for
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -246,3 +250,48 @@ def test_the_tests_look_for_the_same_browsers(project):
     from browser import NAMES
 
     assert NAMES == project.BROWSERS
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no signal TERM")
+def test_tests_that_are_told_to_end_leave_no_worker_and_no_word(tmp_path):
+    (tmp_path / "test_long.py").write_text(
+        "import os, time\n\n"
+        "def test_waits():\n"
+        f"    open(os.path.join({str(tmp_path)!r}, 'begun'), 'w').close()\n"
+        "    time.sleep(600)\n"
+    )
+    path = os.pathsep.join(map(str, [ROOT, ROOT / "tests"]))
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "conftest",
+            "-n",
+            "2",
+            "-c",
+            os.devnull,
+            "--rootdir",
+            str(tmp_path),
+            "-p",
+            "no:cacheprovider",
+            str(tmp_path),
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        end = time.monotonic() + 120
+        while not (tmp_path / "begun").exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        workers = psutil.Process(run.pid).children(recursive=True)
+        assert len(workers) >= 2
+        run.terminate()
+        output, _ = run.communicate(timeout=30)
+    assert run.returncode == -signal.SIGTERM
+    assert wait_for(lambda: not alive(workers), 1)
+    assert "Warning" not in output and "Traceback" not in output, output

@@ -13,7 +13,7 @@ from listening import Listening, text_of
 from studies import done_cells, finish, numbers_of, rows_of, start, undisturbed
 
 from experiments.config import PROJECT_ROOT
-from experiments.runner import run_study
+from experiments.runner import collect_study, run_study
 from experiments.store import Store
 
 WIDE = {"n_features": 3000, "n_rows": 40}
@@ -28,6 +28,7 @@ def test_a_disk_that_takes_no_more_in_the_middle_of_a_file_loses_those_cells_alo
         "names": "a",
         "n_repeats": 2,
         "launcher": {"n_workers": 1},
+        "in_process": True,  # or the data would be written too
     }
     study = start(results, file_size=64 * 1024, **settings)
     output, errors = study.communicate(timeout=60)
@@ -111,11 +112,36 @@ def test_a_corrupted_cell_file_is_set_aside_by_name_and_its_cell_runs_again(tmp_
     assert text_of(after.frame) == text_of(before.frame)
 
 
+@pytest.mark.parametrize("damage", ["cut", "byte"])
+def test_so_is_the_score_of_all_features_when_nothing_else_is_missing(tmp_path, damage):
+    config = cheap.config(tmp_path / "results", n_repeats=2)
+    before = run_study([config], progress=Listening())
+    store = Store(tmp_path / "results")
+    ranked = set(before.frame["cell_key"])
+    path = next(each for each in (tmp_path / "results").glob("rows/??/*") if each.stem not in ranked)
+    rows = store.read(path.stem)
+    whole = bytearray(path.read_bytes())
+    whole[len(whole) // 3] ^= 1
+    path.write_bytes(whole if damage == "byte" else whole[:-40])
+    seen = collect_study([config])
+    assert [path.stem in each.moved_to.name for each in seen.set_aside] == [True] and not path.exists()
+    path.write_bytes(whole if damage == "byte" else whole[:-40])
+    words = Listening()
+    after = run_study([config], progress=words)
+    assert words.lines[0] == "0 of 2 cells missing; running 0 and 1 for the score of all features"
+    assert [each.path.stem for each in after.set_aside] == [path.stem]
+    assert str(after.set_aside[0].moved_to) in words.text and after.exit_code == 0
+    assert text_of(store.read(path.stem)) == text_of(rows) and text_of(after.frame) == text_of(before.frame)
+    again = Listening()
+    assert not run_study([config], progress=again).set_aside
+    assert again.lines == ["0 of 2 cells missing; running 0"]
+
+
 # --- a reader who has seen enough
 
 COMMAND = "import sys; from experiments.command import main; sys.exit(main())"
 LAUNCHERS = {
-    "in one process": ["launcher.n_workers=1"],
+    "one worker": ["launcher.n_workers=1"],
     "workers": ["launcher.n_workers=2"],
     "a process for fits": ["launcher.n_workers=1", "launcher.time_limit_seconds=60"],
     "dask": ["launcher=dask", "launcher.n_workers=1"],

@@ -2,8 +2,10 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import breakers
 import numpy as np
@@ -42,7 +44,20 @@ def test_a_ranker_that_keeps_to_everything_passes_every_check():
         ("OneShort", "weights", r"shape \(9,\) for 10 columns.*one finite real number per column"),
         ("NotANumber", "weights", "not finite"),
         ("Complex", "weights", "complex"),
+        ("GivesNone", "weights", r"has feature_importances_, but it is None after fit; feature_imp"),
+        ("Empty", "weights", r"nor scores_ after fit; feature_importances_ \(or"),
+        ("Texts", "weights", "hold text, such as"),
+        ("Masked", "weights", "1 of them are masked"),
+        ("Named", "weights", "under the labels 'f0', 'f1', 'f2', …, which do not say what columns"),
+        ("Exits", "weights", "SystemExit: 0; a ranker must not end the program"),
+        ("Interrupts", "weights", "KeyboardInterrupt; a ranker must not end the program"),
+        ("LeavesAtOnce", "weights", "ended itself with exit code 0; a ranker must not end the program"),
+        ("Crashes", "weights", "its process was ended by signal SIGSEGV"),
+        ("ExitsOfOneClass", "one class", "SystemExit"),
         ("Unseeded", "seed", "take random_state"),
+        ("ByTheClock", "seed", "nothing from the clock"),
+        ("Remembers", "seed", "an earlier fit leaves a trace"),
+        ("ByTheOrderOfASet", "fold", "two fresh processes give one seed two results"),
         ("ByThreads", "threads", "n_jobs changes the weights"),
         ("OtherWhenSparse", "sparse", "other weights than the same rows stored dense"),
         ("FailsWhenSparse", "sparse", "AxisError|input_tags.sparse"),
@@ -74,6 +89,10 @@ def test_each_rule_broken_once(name, broken, says):
 @pytest.mark.parametrize(
     ("name", "which", "state", "says"),
     [
+        ("Unseeded", "sparse", "not judged", "see seed"),
+        ("Unseeded", "threads", "not judged", "see seed"),
+        ("ByTheClock", "fold", "not judged", "see seed"),
+        ("Remembers", "sparse", "not judged", "see seed"),
         ("LowIsGood", "direction", "doubtful", "larger must mean more relevant"),
         ("spread", "fold", "passed", "no trace"),
         ("RefusesSparse", "sparse", "not applicable", "sparse rows are not taken"),
@@ -87,6 +106,49 @@ def test_each_rule_broken_once(name, broken, says):
 def test_what_is_no_breach(name, which, state, says):
     outcome = found(name, which)[which]
     assert (outcome.state, says in outcome.said) == (state, True), outcome
+
+
+def test_one_fault_has_one_diagnosis():
+    states = {each.check: each.state for each in check(own("Unseeded"))}
+    assert [name for name, state in states.items() if state == "failed"] == ["seed"]
+    assert {name for name, state in states.items() if state == "not judged"} == {"threads", "sparse", "fold"}
+
+
+def test_what_does_not_come_back_has_failed_and_the_next_check_goes_on():
+    """In a fit, for which there is a limit of time, and where it is made."""
+    for name, seconds in (("Hangs", 2), ("HangsOfOneClass", 15)):
+        broken = "weights" if name == "Hangs" else "one class"
+        began = time.monotonic()
+        outcomes = {each.check: each for each in check(own(name), only=[broken, "negative"], seconds=seconds)}
+        assert time.monotonic() - began < 120
+        assert outcomes[broken].state == "failed" and outcomes[broken].said.startswith(
+            f"no answer within {seconds} s"
+        )
+        assert outcomes["negative"].state == ("not applicable" if name == "Hangs" else "passed")
+
+
+@pytest.mark.parametrize("name", ["Exits", "Interrupts", "LeavesAtOnce", "Crashes"])
+def test_whatever_a_ranker_does_the_command_says_so_and_ends_with_1(name, capfd):
+    assert main(["check", f"{breakers.MODULE}.{name}"]) == 1
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0].split()[:2] == ["failed", "weights"] and len(lines) == len(CHECKS) + 1
+    assert lines[-1].endswith(f"0 passed, 1 failed, {len(CHECKS) - 1} not applicable")
+
+
+def test_lines_come_one_by_one(tmp_path):
+    """While the second check waits, the first one's line is there."""
+    command = [sys.executable, "-m", "experiments.rankers", "check", f"{breakers.MODULE}.HangsSecond"]
+    path = os.pathsep.join([str(PROJECT_ROOT), str(PROJECT_ROOT / "tests")])
+    with subprocess.Popen(
+        [*command, f"flag={tmp_path / 'flag'}", "--time-limit", "600"],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stdout.readline().split()[:2] == ["passed", "weights"]
+        assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        assert run.wait(30) == 130
 
 
 def test_without_weights_there_is_nothing_else_to_check():
@@ -115,6 +177,10 @@ def test_command_line(capsys):
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
+        (["check", "relieff", "--time-limit=soon"], "number of seconds above 0, .* not 'soon'"),
+        (["check", "relieff", "--time-limit"], "number of seconds above 0"),
+        (["check", f"{breakers.MODULE}.ExitsWhenMade"], "cannot be made: SystemExit: 0"),
+        (["check", "exits_when_imported.f"], "importing exits_when_imported fails: SystemExit: 0"),
         (["chekc", "relieff"], "did you mean check"),
         (["check"], "needs the name of a ranker"),
         (["check", "reliev"], "did you mean relieff"),
@@ -122,9 +188,11 @@ def test_command_line(capsys):
         (["check", "relieff", "status"], "takes a ranker and its parameters"),
     ],
 )
-def test_slips_are_answered(argv, says, capsys):
+def test_slips_are_answered(argv, says, capsys, tmp_path, monkeypatch):
+    (tmp_path / "exits_when_imported.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
     assert main(argv) == 2
-    assert says in capsys.readouterr().err
+    assert re.search(says, capsys.readouterr().err)
 
 
 def test_from_a_folder_of_one_s_own(tmp_path):

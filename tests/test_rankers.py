@@ -2,8 +2,10 @@
 
 import random
 import time
+from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from scipy import sparse
@@ -12,6 +14,7 @@ from sklearn.base import BaseEstimator
 from experiments.config import PROJECT_ROOT
 from experiments.config_help import names
 from experiments.rankers import ConfigError, RankerError, build, rank
+from experiments.rankers.weights import checked_weights
 
 CONF = PROJECT_ROOT / "conf" / "ranker"
 RANKERS = names(CONF.parent, "ranker")
@@ -53,7 +56,18 @@ class Answers(Spread):
         self.answer = answer
 
     def fit(self, X, y):
-        self.feature_importances_ = np.array(self.answer)
+        self.feature_importances_ = None if self.answer is None else np.array(self.answer)
+
+
+class SortedSeries(Spread):
+    """Best column first, as a table for people would be."""
+
+    def __init__(self, names=None):
+        self.names = names
+
+    def fit(self, X, y):
+        index = None if self.names is None else list(self.names)
+        self.scores_ = pd.Series(np.ptp(X, axis=0), index=index).sort_values(ascending=False)
 
 
 class Silent(Spread):
@@ -297,6 +311,73 @@ def test_weights_that_are_none(answer, says):
 def test_no_weights_at_all():
     with pytest.raises(RankerError, match="neither feature_importances_ nor scores_"):
         rank(own("Silent"), *table(), 0)
+    with pytest.raises(RankerError, match="Answers has feature_importances_, but it is None"):
+        rank(own("Answers", answer=None, display_name="Answers"), *table(), 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["0.3", "0.1", "0.2"], "they hold text, such as '0.3'"),
+        (np.array(["0.3", "0.1", "0.2"], dtype=object), "they hold text, such as '0.3'"),
+        (pd.Series([0.3, "0.1", 0.2]), "they hold text, such as '0.1'"),
+        (np.ma.masked_array([0.3, 0.1, 0.2], mask=[False, True, False]), "1 of them are masked"),
+        (np.array([1j, 0, 0]), "complex"),
+        (np.array([0.3, 0.1, 1j], dtype=object), "no numbers"),
+        (np.array([0.3, None, 0.2], dtype=object), "no numbers|not finite"),
+        (np.array([1, 2, 3], dtype="m8[s]"), "dates or times"),
+        (pd.Series([0.3, None, 0.2], dtype="Float64"), "no numbers|not finite"),
+        (sparse.csr_matrix([[0.3, 0.1, 0.2]]), "sparse matrix"),
+        (None, "None instead of weights"),
+        (
+            pd.Series([0.3, 0.1, 0.2], index=["c", "a", "b"]),
+            "under the labels 'c', 'a', 'b', which do not say",
+        ),
+        (pd.Series([0.3, 0.1, 0.2], index=[1, 2, 3]), "under the labels 1, 2, 3.* labels 0 to 2"),
+        (pd.Series([0.3, 0.1, 0.2], index=[0, 1, 1]), "under the labels 0, 1, 1"),
+        (pd.Series([0.3, 0.1, 0.2], index=[0.0, 1.0, 2.0]), "under the labels 0.0"),
+        (pd.DataFrame({"weight": [0.3, 0.1, 0.2]}, index=["c", "a", "b"]), "under the labels 'c'"),
+        (pd.DataFrame(np.zeros((3, 2))), r"shape \(3, 2\) for 3 columns"),
+        (pd.Series([0.3, 0.1], index=["c", "a"]), r"shape \(2,\) for 3 columns"),
+        ({"c": 0.3, "a": 0.1, "b": 0.2}, "under the labels 'c'"),
+        ({0: 0.3, 1: "0.1", 2: 0.2}, "they hold text"),
+    ],
+)
+def test_odd_weights_are_refused_and_not_read_as_something_else(given, says):
+    with pytest.raises(RankerError, match=f"odd gave .*({says})"):
+        checked_weights(given, "odd", 3)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pd.Series([0.3, 0.1, 0.2], index=[2, 0, 1]),
+        pd.Series([0.1, 0.2, 0.3]).sort_values(ascending=False),
+        pd.DataFrame({"weight": [0.3, 0.1, 0.2]}, index=[2, 0, 1]),
+        {2: 0.3, 0: 0.1, 1: 0.2},
+        {np.int64(2): 0.3, np.int64(0): 0.1, np.int64(1): 0.2},
+        pd.Series([0.1, 0.2, 0.3], dtype="Float64"),
+        np.ma.masked_array([0.1, 0.2, 0.3]),
+        np.array([0.1, 0.2, 0.3], dtype=object),
+        [np.float64(0.1), Fraction(1, 5), 0.3],
+    ],
+    ids=str,
+)
+def test_labels_of_weights_are_positions_of_columns(given):
+    found = checked_weights(given, "odd", 3)
+    assert found.dtype == np.float64 and found.tolist() == pytest.approx([0.1, 0.2, 0.3])
+
+
+def test_a_mask_of_chosen_columns_counts_as_zeros_and_ones():
+    assert checked_weights(np.array([True, False]), "mask", 2).tolist() == [1.0, 0.0]
+
+
+def test_weights_sorted_by_value_reach_their_own_columns():
+    """In the evaluation, not only in a helper."""
+    X, y = table()
+    assert rank(own("SortedSeries"), X, y, 0).weights == pytest.approx(np.ptp(X, axis=0))
+    with pytest.raises(RankerError, match="SortedSeries gave weights under the labels"):
+        rank(own("SortedSeries", names="abcdef", display_name="SortedSeries"), X, y, 0)
 
 
 def test_errors_of_a_fit_come_through_unchanged():
@@ -313,6 +394,14 @@ def test_errors_of_a_fit_come_through_unchanged():
         (own("Spraed"), "did you mean Spread"),
         (own("Refuses", value=3), "cannot be made: ValueError: bad value 3"),
         (own("not_a_ranker"), r"no fit\(X, y\)"),
+        ({"_target_": "reliefe.ReliefF", "n_neighbors": 0}, "refuses its parameters: n_neighbors .* got 0"),
+        ({"_target_": "reliefe.ReliefE", "metric": "cosin"}, "refuses its parameters: metric must be one of"),
+        ({"_target_": "reliefe.MultiSURF", "n_jobs": 0}, "refuses its parameters: n_jobs"),
+        ({"_target_": "reliefe.TuRF", "removed": 2.5}, "refuses its parameters: removed"),
+        (
+            {"_target_": "reliefe.VLS", "estimator": {"_target_": "reliefe.SURF", "compatible": "no"}},
+            "refuses its parameters: compatible",
+        ),
         ({"display_name": "x"}, "no _target_"),
         ({"_target_": "sklearn"}, "dotted name"),
     ],

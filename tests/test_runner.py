@@ -314,6 +314,7 @@ def test_what_cannot_work_is_an_error_before_the_first_cell(tmp_path, log, chang
     [
         ({"_target_": "no_such_package.Ranker"}, "no_such_package"),
         ({**FOREST, "n_estimatorz": 5}, "n_estimatorz"),
+        ({"_target_": "reliefe.ReliefF", "n_neighbors": 0}, "n_neighbors must be a positive integer"),
     ],
 )
 def test_a_ranker_that_cannot_be_made_is_an_error_before_the_first_cell(tmp_path, log, ranker, words):

@@ -5,12 +5,15 @@ import os
 import random
 import re
 import signal
+import subprocess
+import sys
 import time
 
 import cheap
 import numpy as np
+import pandas as pd
 import pytest
-from listening import Listening
+from listening import Listening, text_of
 from studies import (
     alive,
     at_cell,
@@ -24,8 +27,10 @@ from studies import (
     wait_for,
 )
 
+from experiments.config import PROJECT_ROOT
 from experiments.desk import at_work
 from experiments.runner import collect_study, run_study
+from experiments.store import Store
 
 N_CELLS, N_REPEATS = 12, 4
 N_KILLS = 20
@@ -122,6 +127,7 @@ def test_workers_and_their_fits_end_with_a_runner_that_was_killed(tmp_path):
     [
         ("logged", {"n_workers": 2}),
         ("logged", {"n_workers": 1}),
+        ("endless", {"n_workers": 1}),
         ("endless", {"n_workers": 2}),
         ("endless", {"n_workers": 2, "time_limit_seconds": 600}),
         ("endless", {"n_workers": 1, "time_limit_seconds": 600}),
@@ -200,6 +206,56 @@ def test_a_worker_that_is_killed_costs_its_cell_one_more_try_and_no_other(tmp_pa
     flag.touch()
     again = run_study([once, good], n_workers=2, progress=words)
     assert again.counts.missing == 0 and flag.exists()
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("end", ["segfault", "leaving"])
+def test_a_ranker_that_takes_its_process_down_costs_its_own_folds_however_many_workers(
+    tmp_path, n_workers, end
+):
+    """Cells of a good ranker stand before it and behind it."""
+    results = tmp_path / "results"
+    command = [sys.executable, str(PROJECT_ROOT / "run.py"), "dataset=wine", "ranker=anova_f,chi2"]
+    command += [
+        f"also._target_=cheap.{end}",
+        "protocol.n_splits=2",
+        "protocol.n_repeats=2",
+        "protocol.grid_points=3",
+    ]
+    command += [f"launcher.n_workers={n_workers}", f"paths.results={results}"]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(PROJECT_ROOT), str(PROJECT_ROOT / "tests")]),
+    }
+    for n_missing in (6, 2):
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 1, done.stderr
+        assert f"{n_missing} of 6 cells missing" in done.stderr
+        assert f"wine × {end}" in done.stderr and "tried once more" in done.stderr
+        store = Store(results)
+        frames = [store.read(path.stem) for path in results.glob("rows/??/*.parquet")]
+        rows = pd.concat([each for each in frames if each["kind"].iloc[0] == "ranking"])
+        assert rows.groupby("ranker").size().to_dict() == {"anova_f": 4, "chi2": 4, end: 4}
+        failed = rows[rows["status"] != "ok"]
+        assert set(failed["ranker"]) == {end} and len(failed) == 4 and set(failed["status"]) == {"failed"}
+        reason = {"segfault": "ended by signal SIGSEGV", "leaving": "ended itself with exit code 3"}[end]
+        assert failed["error"].str.contains(reason).all(), failed["error"].tolist()
+
+
+def test_one_worker_of_its_own_gives_the_rows_of_one_in_this_process(tmp_path):
+    def study(folder):
+        return [
+            cheap.config(tmp_path / folder, cheap.function(name), ranker_key=name, n_repeats=2)
+            for name in ("between", "chance")
+        ]
+
+    here = run_study(study("here"), progress=Listening())
+    apart = run_study(study("apart"), progress=Listening(), in_process=False)
+    assert apart.counts == here.counts and apart.exit_code == 0
+    assert text_of(apart.frame) == text_of(here.frame)
+    assert set(apart.frame["fit_seconds"].notna()) == {True}
 
 
 def test_notes_tell_who_is_at_work_and_are_not_believed_when_their_writer_is_gone(tmp_path):

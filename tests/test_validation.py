@@ -252,3 +252,15 @@ def test_a_failed_fit_leaves_the_fitted_results_alone():
     with pytest.raises(ValueError):
         ranker.fit(with_value(np.nan), Y)
     np.testing.assert_array_equal(ranker.feature_importances_, before)
+
+
+@pytest.mark.parametrize("ranker", RANKERS)
+def test_a_numeric_target_is_told_what_it_needs(ranker):
+    with pytest.raises(ValueError, match=r'y holds numbers that are no classes, .* target="regression"'):
+        make(ranker).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("ranker", RANKERS)
+def test_values_are_shown_as_python_writes_them(ranker):
+    with pytest.raises(ValueError, match=r"y holds one class only \(0\.0\)"):
+        make(ranker).fit(X, np.zeros(len(X)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -9,13 +10,16 @@ from collections.abc import Sequence
 from experiments.config import compose_runs
 from experiments.errors import BadInputError, ConfigError, wrong_name
 from experiments.pipes import outlive_readers
-from experiments.ranker_check import check
+from experiments.ranker_check import CHECKS, SECONDS, outcomes
 
+_STATES = ("passed", "failed", "doubtful", "not applicable", "not judged")
 _PROGRAM = "python -m experiments.rankers check"
-USAGE = """python -m experiments.rankers check NAME [key=value …] [--config-dir FOLDER]
+_LIMIT = "--time-limit"
+USAGE = """python -m experiments.rankers check NAME [key=value …] [--config-dir FOLDER] [--time-limit SECONDS]
     NAME is package.module.Class, package.module.function, or a name of conf/ranker; key=value sets its parameters
-    (n_neighbors=5). One line per check: passed, failed with what to do, doubtful (look for yourself), or not
-    applicable.
+    (n_neighbors=5). One line per check: passed, failed with what to do, doubtful (look for yourself), not
+    applicable, or not judged (hidden by what another check has found). A check that takes longer than the limit, by
+    default 60 seconds, has failed.
 
 Ends with 0 when no check failed, 1 when one did, 2 for a slip of the pen."""
 
@@ -41,20 +45,44 @@ def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
         return 0 if argv else 2
     sys.path.append(os.getcwd())  # as in run.py
     try:
+        seconds, argv = _seconds(argv)
         name, ranker = _ranker(argv)
-        outcomes = check(ranker)
+        width, states = max(map(len, CHECKS)), []
+        for each in outcomes(ranker, seconds=seconds):
+            print(f"{each.state:<14}  {each.check:<{width}}  {each.said}", flush=True)
+            states.append(each.state)
     except BadInputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    width = max(len(each.check) for each in outcomes)
-    for each in outcomes:
-        print(f"{each.state:<14}  {each.check:<{width}}  {each.said}")
-    states = ("passed", "failed", "doubtful", "not applicable")
-    counts = {state: sum(each.state == state for each in outcomes) for state in states}
-    print(f"{name}: " + ", ".join(f"{n} {state}" for state, n in counts.items() if n or state != "doubtful"))
+    counts = {state: states.count(state) for state in _STATES}
+    shown = (f"{n} {state}" for state, n in counts.items() if n or state not in ("doubtful", "not judged"))
+    print(f"{name}: " + ", ".join(shown))
     return 1 if counts["failed"] else 0
+
+
+def _seconds(argv: Sequence[str]) -> tuple[float, list[str]]:
+    """Take the time limit out of the arguments."""
+    rest: list[str] = []
+    typed: str | None = None
+    left = iter(argv)
+    for each in left:
+        if each == _LIMIT:
+            typed = next(left, "")
+        elif each.startswith(f"{_LIMIT}="):
+            typed = each.partition("=")[2]
+        else:
+            rest.append(each)
+    if typed is None:
+        return SECONDS, rest
+    try:
+        seconds = float(typed)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds < math.inf:
+        raise ConfigError(f"{_LIMIT} needs a number of seconds above 0, such as {_LIMIT}=300, not {typed!r}")
+    return seconds, rest
 
 
 def _ranker(argv: Sequence[str]) -> tuple[str, dict]:

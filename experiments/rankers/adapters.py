@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from experiments.errors import ConfigError, RankerError, wrong_name
+from experiments.rankers.weights import checked_weights, fitted_weights
 from experiments.targets import RESERVED, is_score_function, locate, parameter_names
 
 
@@ -63,7 +64,7 @@ def build(ranker: Mapping[str, Any]) -> Any:
     ------
     ConfigError
         When the target cannot be imported, a parameter is unknown (with the valid ones), or the target refuses
-        the values it is given.
+        the values it is given: when it is made, or when asked by its method ``check_parameters``, if it has one.
     """
     target = ranker.get("_target_")
     if target is None:
@@ -86,6 +87,11 @@ def build(ranker: Mapping[str, Any]) -> Any:
         raise
     except BaseException as error:  # sys.exit() too: it must not end the study
         raise ConfigError(f"{target} cannot be made: {type(error).__name__}: {error}") from error
+    if callable(check := getattr(built, "check_parameters", None)):
+        try:
+            check()
+        except (TypeError, ValueError) as error:  # known now, and not only when the first fold has failed
+            raise ConfigError(f"{target} refuses its parameters: {error}") from error
     if not callable(getattr(built, "fit", None)):
         raise ConfigError(f"{target} is no ranker: it has no fit(X, y)")
     return built
@@ -195,8 +201,8 @@ def rank(
     if hasattr(built, "fit"):
         info = _fitted_info(built)
         fit_seconds += info.get("remembered_seconds", 0.0)
-        return RankResult(_fitted_weights(built, name, n_features), fit_seconds, info)
-    return RankResult(_checked_weights(returned, name, n_features), fit_seconds)
+        return RankResult(fitted_weights(built, name, n_features), fit_seconds, info)
+    return RankResult(checked_weights(returned, name, n_features), fit_seconds)
 
 
 def _own_copy(X: Any, keep_sparse: bool) -> Any:
@@ -288,33 +294,6 @@ def _check_target_type(estimator: Any, y: np.ndarray, name: str) -> None:
             f"{name} would treat {n_classes} classes as a continuous target (more than "
             f"multiclass_threshold={threshold}); set ranker.label_type=multiclass"
         )
-
-
-def _fitted_weights(estimator: Any, name: str, n_features: int) -> np.ndarray:
-    for attribute in ("feature_importances_", "scores_"):
-        weights = getattr(estimator, attribute, None)
-        if weights is not None:
-            return _checked_weights(weights, name, n_features)
-    raise RankerError(f"{name} has neither feature_importances_ nor scores_ after fit")
-
-
-def _checked_weights(weights: Any, name: str, n_features: int) -> np.ndarray:
-    try:
-        weights = np.asarray(weights)
-        if np.iscomplexobj(weights):
-            raise TypeError("they are complex")
-        weights = np.array(weights, dtype=np.float64, copy=True)
-    except (TypeError, ValueError) as error:
-        raise RankerError(f"{name} gave weights that are no numbers: {error}") from error
-    if weights.shape != (n_features,):
-        raise RankerError(f"{name} gave weights of shape {weights.shape} for {n_features} columns")
-    bad = np.flatnonzero(~np.isfinite(weights))
-    if bad.size:
-        raise RankerError(
-            f"{name} gave {bad.size} of {n_features} weights that are not finite; "
-            f"the first is {weights[bad[0]]} for column {bad[0]}"
-        )
-    return weights
 
 
 def _fitted_info(estimator: Any) -> dict[str, Any]:

@@ -1,0 +1,124 @@
+"""What a ranker left behind: one finite number per column, or an error that says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from experiments.errors import RankerError
+
+
+def fitted_weights(estimator: Any, name: str, n_features: int) -> np.ndarray:
+    """Take the weights of a fitted ranker.
+
+    Parameters
+    ----------
+    estimator : object
+        With ``feature_importances_``, else ``scores_``.
+    name : str
+        What to call it in errors.
+    n_features : int
+        Number of columns p.
+
+    Returns
+    -------
+    ndarray of float64, shape (p,)
+        A copy.
+
+    Raises
+    ------
+    RankerError
+        As from :func:`checked_weights`, and when there are none.
+    """
+    for attribute in ("feature_importances_", "scores_"):
+        weights = getattr(estimator, attribute, None)
+        if weights is not None:
+            return checked_weights(weights, name, n_features)
+    for attribute in ("feature_importances_", "scores_"):
+        if hasattr(estimator, attribute):
+            raise RankerError(f"{name} has {attribute}, but it is None after fit")
+    raise RankerError(f"{name} has neither feature_importances_ nor scores_ after fit")
+
+
+def checked_weights(weights: Any, name: str, n_features: int) -> np.ndarray:
+    """Make an array of what a ranker gave as weights.
+
+    Parameters
+    ----------
+    weights : array-like, Series, data frame of one column, or mapping
+        One finite real number per column. Labels must be the positions of the columns, in any order: rankers are
+        given columns without names.
+    name : str
+        What to call the ranker in errors.
+    n_features : int
+        Number of columns p.
+
+    Returns
+    -------
+    ndarray of float64, shape (p,)
+        A copy, in the order of the columns.
+
+    Raises
+    ------
+    RankerError
+        When they are text, complex, masked, missing, not finite, of another number, or labelled otherwise.
+    """
+    if weights is None:
+        raise RankerError(f"{name} gave None instead of weights")
+    weights = _by_position(weights, name, n_features)
+    try:
+        weights = _as_numbers(weights)
+    except (TypeError, ValueError) as error:
+        raise RankerError(f"{name} gave weights that are no numbers: {error}") from error
+    if weights.shape != (n_features,):
+        raise RankerError(f"{name} gave weights of shape {weights.shape} for {n_features} columns")
+    bad = np.flatnonzero(~np.isfinite(weights))
+    if bad.size:
+        raise RankerError(
+            f"{name} gave {bad.size} of {n_features} weights that are not finite; "
+            f"the first is {weights[bad[0]]} for column {bad[0]}"
+        )
+    return weights
+
+
+def _by_position(weights: Any, name: str, n_features: int) -> Any:
+    """Put weights that say whose they are in the order of the columns, which have no names here."""
+    if isinstance(weights, Mapping):
+        weights = pd.Series(list(weights.values()), index=pd.Index(list(weights), dtype=object), dtype=object)
+        weights.index = weights.index.infer_objects()
+    if isinstance(weights, pd.DataFrame) and weights.shape[1] == 1:
+        weights = weights.iloc[:, 0]
+    if not isinstance(weights, pd.Series) or len(weights) != n_features:
+        return weights  # the shape will be found wrong, if it is
+    positions = np.arange(n_features)
+    index = weights.index
+    if pd.api.types.is_integer_dtype(index.dtype) and np.array_equal(np.sort(index.to_numpy()), positions):
+        return weights.reindex(positions)
+    shown = ", ".join(map(repr, index[:3].tolist())) + (", …" if n_features > 3 else "")
+    raise RankerError(
+        f"{name} gave weights under the labels {shown}, which do not say what columns they are for; give an array "
+        f"in the order of the columns, or the labels 0 to {n_features - 1}"
+    )
+
+
+def _as_numbers(weights: Any) -> np.ndarray:
+    """Return a float64 copy; raises for what numpy would turn into numbers though it is none."""
+    if sparse.issparse(weights):
+        raise TypeError("they are a sparse matrix")
+    if np.ma.is_masked(weights):
+        raise ValueError(f"{np.ma.count_masked(weights)} of them are masked")
+    weights = np.asarray(weights)
+    if np.iscomplexobj(weights):
+        raise TypeError("they are complex")
+    kind = weights.dtype.kind
+    texts = (each for each in weights.ravel() if isinstance(each, str | bytes)) if kind == "O" else iter(())
+    text = weights.ravel()[0] if kind in "US" and weights.size else next(texts, None)
+    if text is not None:
+        raise TypeError(f"they hold text, such as {str(text)!r}")
+    if kind in "mM":
+        raise TypeError("they are dates or times")
+    return np.array(weights, dtype=np.float64, copy=True)
