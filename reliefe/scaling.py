@@ -18,7 +18,7 @@ from scipy import sparse
 
 from reliefe.validation import ColumnError
 
-_ENTRIES = 2**17  # of a sparse matrix worked on at a time
+_ENTRIES = 2**17  # of a matrix worked on at a time
 
 
 def column_scaling(X):
@@ -88,10 +88,14 @@ def normalise(X, in_place=False):
     constant = extent == 0.0
     divisor = np.where(constant, 1.0, extent)
     if not sparse.issparse(X):
-        Z = np.subtract(X, shift, order="C", dtype=np.float64)
-        Z /= divisor
-        Z[:, constant] = 0.0
-        Z += 0.0  # −0.0 becomes 0.0, as in sparse storage
+        Z = np.empty(X.shape, dtype=np.float64)
+        step = max(1, _ENTRIES // X.shape[1])
+        for start in range(0, X.shape[0], step):  # one step after the other on what is in the cache
+            part = Z[start : start + step]
+            np.subtract(X[start : start + step], shift, out=part)
+            part /= divisor
+            part[:, constant] = 0.0
+            part += 0.0  # −0.0 becomes 0.0, as in sparse storage
         return Z
     Z = X if in_place else X.copy()
     Z = sparse.csr_matrix((Z.data, Z.indices, Z.indptr), shape=Z.shape)  # one type for both kinds of index

@@ -149,30 +149,30 @@ class DenseRows:
             ),
             pieces(p, int(np.clip(2**20 // n, 16, 1024))),
         )
-        self._settings(columns, depth=p, unit=1)
+        self._settings(columns, columns.sum(axis=0), depth=p, unit=1)
 
     def _round(self, team):
         """Copy the matrix into fixed point of 32 bits."""
         n, p = self._Z.shape
         bits = int(self._fixed.factor).bit_length() - 1 - _COARSE_BITS
         columns = np.empty((p, n), dtype=np.uint32)
-        lock = Lock()
+        sums, lock = np.zeros(n, dtype=np.int64), Lock()
 
         def part(lo, hi):
-            errors = np.zeros(n, dtype=np.int64)
+            found = np.zeros((2, n), dtype=np.int64)
             measuring.coarse_columns(
-                self._Z, self._members, self._fixed.factor, bits, lo, hi, columns, errors
+                self._Z, self._members, self._fixed.factor, bits, lo, hi, columns, found[0], found[1]
             )
             with lock:
-                self.errors += errors
+                np.add(sums, found[0], out=sums)
+                self.errors += found[1]
 
         team.each(part, pieces(p, int(np.clip(2**20 // n, 16, 1024))))
-        self._settings(columns, depth=2 ** (31 - _COARSE_BITS), unit=2**bits)
+        self._settings(columns, sums, depth=2 ** (31 - _COARSE_BITS), unit=2**bits)
 
-    def _settings(self, columns, depth, unit):
+    def _settings(self, columns, sums, depth, unit):
         n, p = self._Z.shape
-        self._columns, self._sums = columns, columns.sum(axis=0, dtype=np.int64)
-        self._depth, self._unit = depth, unit
+        self._columns, self._sums, self._depth, self._unit = columns, sums, depth, unit
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, 64))
 
     def measure_block(self, first, out, team, advance):

@@ -69,11 +69,12 @@ def test_fixed_point_distances_of_more_rows_than_a_tile():
 def test_columns_in_coarse_fixed_point(shape):
     rng = np.random.default_rng(207)
     Z, members = rng.random(shape) - 0.5, rng.permutation(shape[0])
-    columns, errors = np.full(shape[::-1], 7, dtype=np.uint32), np.full(shape[0], 1, dtype=np.int64)
+    columns = np.full(shape[::-1], 7, dtype=np.uint32)
+    sums, errors = np.full(shape[0], 5, dtype=np.int64), np.full(shape[0], 1, dtype=np.int64)
     middle = shape[1] // 2
-    measuring.coarse_columns(Z, members, 2.0**30, 10, middle, shape[1], columns, errors)
+    measuring.coarse_columns(Z, members, 2.0**30, 10, middle, shape[1], columns, sums, errors)
     assert (columns[:middle] == 7).all()
-    measuring.coarse_columns(Z, members, 2.0**30, 10, 0, middle, columns, errors)
+    measuring.coarse_columns(Z, members, 2.0**30, 10, 0, middle, columns, sums, errors)
     off = [1] * shape[0]
     for j, column in enumerate(zip(*naive.table(Z, exact=True), strict=True)):
         fine = [round(value * 2**30) for value in column]
@@ -82,6 +83,7 @@ def test_columns_in_coarse_fixed_point(shape):
             assert columns[j, m] == (value + 2**9) // 2**10
             off[m] += abs(value - int(columns[j, m]) * 2**10)
     assert errors.tolist() == off
+    assert (sums == 5 + columns.astype(np.int64).sum(axis=0)).all()
 
 
 @pytest.mark.parametrize("p", [1, 7, 8, 31, 32, 33, 100])

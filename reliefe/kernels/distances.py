@@ -148,7 +148,7 @@ def manhattan_dense(columns, sums, depth, unit, first, n_rows, lo, hi, out):
 
 
 @kernel()
-def coarse_columns(Z, members, factor, bits, lo, hi, columns, errors):
+def coarse_columns(Z, members, factor, bits, lo, hi, columns, sums, errors):
     """Copy columns of a matrix of rows into fixed point of 32 bits, its rows in another order.
 
     Parameters
@@ -165,6 +165,8 @@ def coarse_columns(Z, members, factor, bits, lo, hi, columns, errors):
         Range of columns to work on.
     columns : uint32 array of shape (p, n)
         Rows ``lo … hi − 1`` are overwritten: values less the smallest of their column, rounded.
+    sums : int64 array of shape (n,)
+        Grows by the values of each row.
     errors : int64 array of shape (n,)
         Grows by what the values of a row are off, in units of the fine fixed point.
     """
@@ -185,6 +187,7 @@ def coarse_columns(Z, members, factor, bits, lo, hi, columns, errors):
                 value = values[m] - lowest
                 coarse = (value + half) >> bits
                 column[m] = np.uint32(coarse)
+                sums[m] += coarse
                 errors[m] += abs(value - (coarse << bits))
 
 
