@@ -39,6 +39,8 @@ from experiments.study import Study
 FOLDER = PROJECT_ROOT / "results" / "published"
 #: Weights are published for the folds of so many repeats; with those of all, wide data would take gigabytes.
 WEIGHTS_OF_REPEATS = 1
+#: Nor are those of more columns than this.
+WEIGHTS_OF_COLUMNS = 10_000
 
 ResolvedConfig = Mapping[str, Any]
 
@@ -221,11 +223,14 @@ def _without(table: pa.Table, *names: str) -> pa.Table:
 
 
 def _lightened(table: pa.Table) -> pa.Table:
-    """Leave out the weights of later repeats."""
+    """Leave out the weights of later repeats, and of very many columns."""
     place = table.schema.get_field_index("weights")
     late = pc.greater_equal(table["repeat"], WEIGHTS_OF_REPEATS)
+    left_out = pc.or_(late, pc.greater(table["n_features"], WEIGHTS_OF_COLUMNS))
     nothing = pa.nulls(table.num_rows, ROW_SCHEMA.field("weights").type)
-    return table.set_column(place, ROW_SCHEMA.field("weights"), pc.if_else(late, nothing, table["weights"]))
+    return table.set_column(
+        place, ROW_SCHEMA.field("weights"), pc.if_else(left_out, nothing, table["weights"])
+    )
 
 
 def update_part(text: str, name: str, content: str) -> str:
@@ -290,9 +295,12 @@ def overview(name: str, folder: Path = FOLDER) -> str:
             order = list(ranks.average_ranks.index) + [
                 each for each in order if each not in ranks.average_ranks
             ]
+        # Means over different data sets would not be comparable: those on which all have times that have any.
+        timed = list(seconds.dropna(axis="columns", how="all").dropna().index)
+        where = "mean over data sets" if len(timed) in (0, len(seconds)) else f"mean over {', '.join(timed)}"
         lines = [
             f"Protocol `{group.protocol}`: {extent(protocols[group.protocol])}. Best micro F1 along the ranking, "
-            "mean over folds; seconds of one fit, mean over data sets.",
+            f"mean over folds; seconds of one fit, {where}.",
             "",
             f"| ranker | mean rank | {' | '.join(table.index)} | seconds |",
             f"|---|---|{'---|' * len(table.index)}---|",
@@ -300,8 +308,7 @@ def overview(name: str, folder: Path = FOLDER) -> str:
         for ranker in order:
             mean = "" if ranks is None else rank_shown(ranks.average_ranks.get(ranker, np.nan))
             scores = " | ".join(_number(table.loc[each, ranker], 3) for each in table.index)
-            # Means over different data sets would not be comparable.
-            took = seconds[ranker].mean(skipna=False)
+            took = seconds.loc[timed, ranker].mean(skipna=False)
             lines.append(f"| {group.labels[ranker]} | {mean} | {scores} | {_number(took, None)} |")
         if comparison.missing_lines:
             lines += ["", "Missing:", "", *(f"* {line}" for line in comparison.missing_lines)]
