@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pages
 import pandas as pd
 import pytest
 from listening import Listening
@@ -16,6 +17,7 @@ from experiments.datasets import generated
 from experiments.errors import ConfigError, DatasetError
 from experiments.figures import recovery as drawing
 from experiments.rankers import rank
+from experiments.report import page
 from experiments.runner import run_study
 from experiments.studies import Subject
 from experiments.studies.truth import recovery
@@ -252,6 +254,10 @@ def test_a_small_part_of_it_from_data_to_figure(tmp_path, capsys):
     best = table[(table["top"] == 2) & (table["ranker"] == "relieff")]
     assert (best["share"] == 1.0).all() and len(best) == 4
     assert "1.00 (20)" in capsys.readouterr().out
+    path = page.write([], study="truth", frame=result.frame, configs=configs, path=tmp_path / "p.html")
+    read = pages.Read(path)
+    assert "8 results on 4 of 4 data sets (protocol truth)" in read.text
+    assert len(read.lines("measured")) == 4 and "A line of the table stands for several of them." in read.text
 
 
 # --- what rankers find

@@ -117,7 +117,7 @@ def write(
             claims=_claims(claims),
             claims_said=_claims_said(claims),
             measured=measured,
-            measured_said=_measured_said(measured, configs),
+            measured_said=_measured_said(measured, frame, configs),
             unmeasured=unmeasured,
             figures=[_figure(each) for each in drawn if not _drawn_here(each)],
             other_figures=", ".join(f"{each.stem}.svg" for each in drawn if _drawn_here(each)),
@@ -229,13 +229,15 @@ def _measured(frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> Tabl
     return Table("measured", "Results of all measurements", columns, lines, empty="Nothing is measured yet.")
 
 
-def _measured_said(measured: Table | None, configs: Sequence[Mapping[str, Any]]) -> str:
+def _measured_said(measured: Table | None, frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> str:
     if measured is None:
         return ""
-    asked = {config["dataset_key"] for config in configs if config["protocol"].get("measure")}
-    there = {line.cells[0].text for line in measured.lines}
-    protocols = {config["protocol"]["name"] for config in configs if config["protocol"].get("measure")}
+    mine = [config for config in configs if config["protocol"].get("measure")]
+    asked = {config["dataset_key"] for config in mine}
+    names = {config["protocol"]["name"] for config in mine}
+    there = frame[(frame["status"] == "ok") & frame["protocol"].isin(names) & frame["dataset"].isin(asked)]
+    several = " A line of the table stands for several of them." if len(measured.lines) < len(there) else ""
     return (
-        f"{count(len(measured.lines), 'result')} on {len(there)} of {len(asked)} data sets "
-        f"(protocol {', '.join(sorted(protocols))}); all rows of a data set were used at once."
+        f"{count(len(there), 'result')} on {there['dataset'].nunique()} of {len(asked)} data sets "
+        f"(protocol {', '.join(sorted(names))}); all rows of a data set were used at once.{several}"
     )
