@@ -9,6 +9,7 @@ from pathlib import Path
 
 import cheap
 import psutil
+import pyarrow.parquet as pq
 from listening import Listening, text_of
 from study_process import SETTINGS
 
@@ -78,10 +79,15 @@ def numbers_of(frame):
 
 
 def rows_of(results):
-    """All rows of finished cells, in some order."""
+    """All rows of finished rankings, in files of their own or in packs, in some order."""
     store = Store(results)
-    frames = [store.read(path.stem) for path in done_cells(results)]
-    return sorted(text for frame in frames for text in numbers_of(frame))
+    keys = {path.stem for path in done_cells(results)}
+    for path in results.glob("rows/packs/*.parquet"):
+        keys |= set(pq.read_table(path, columns=["cell_key"])["cell_key"].to_pylist())
+    frames = [store.read(key) for key in sorted(keys)]
+    whole = [each for each in frames if each["kind"].iloc[0] == "ranking" and (each["status"] == "ok").all()]
+    assert not store.set_aside
+    return sorted(text for frame in whole for text in numbers_of(frame))
 
 
 def wait_for(condition, seconds=30.0):
