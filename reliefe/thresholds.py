@@ -175,7 +175,7 @@ class DenseRows:
         self._columns, self._sums, self._depth, self._unit = columns, sums, depth, unit
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, 64))
 
-    def measure_block(self, first, out, team, advance):
+    def measure_block(self, first, out, team, advance=None):
         """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
         b = out.shape[0]
         team.each(
@@ -208,7 +208,7 @@ class DenseRows:
         if rows.shape[0] > _FEW * b:
             self.errors[:] = 0
             self._copy(team)
-            self.measure_block(first, out, team, lambda steps: None)
+            self.measure_block(first, out, team)
             return np.arange(b)
         factor = self._fixed.factor
         team.each(
