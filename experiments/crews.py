@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import joblib
 from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import ProcessPoolExecutor, get_reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from experiments.cells import Cell
@@ -131,6 +131,7 @@ class LocalCrew:
         self.n_workers = self.n_workers_here = min(n_workers, max(2, n_cells))
         self.n_threads = n_threads or max(1, n_cores // self.n_workers)
         self.is_here = here and self.n_workers == 1
+        self._pool_of_one: ProcessPoolExecutor | None = None
 
     def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
         """Run batches of cells and give their outcomes as batches end."""
@@ -153,30 +154,40 @@ class LocalCrew:
             yield from outcomes
 
     def _run_in_turn(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
-        """Do so with one process, which ``Parallel(n_jobs=1)`` would not start."""
-        pool = self._pool_of_one()
-        for task in tasks:
-            with _ctrl_c_kept_from_children():
-                outcomes = pool.submit(work_batch, *task)
-            yield outcomes.result()
+        """Do so with one process, which ``Parallel(n_jobs=1)`` would not start.
 
-    def _pool_of_one(self):
-        return get_reusable_executor(
-            max_workers=1,
-            timeout=_IDLE_SECONDS,
-            initializer=begin_worker,
-            initargs=(os.getpid(),),
-            env=dict.fromkeys(THREAD_VARIABLES, str(self.n_threads)),
-        )
+        It is not in loky's reusable pool: joblib would take that one for its own and fail.
+        """
+        if self._pool_of_one is None:
+            self._pool_of_one = ProcessPoolExecutor(
+                max_workers=1,
+                timeout=_IDLE_SECONDS,
+                initializer=begin_worker,
+                initargs=(os.getpid(),),
+                env=dict.fromkeys(THREAD_VARIABLES, str(self.n_threads)),
+            )
+        try:
+            for task in tasks:
+                with _ctrl_c_kept_from_children():
+                    outcomes = self._pool_of_one.submit(work_batch, *task)
+                yield outcomes.result()
+        except self.deaths:
+            self.abandon()  # it takes no more tasks
+            raise
 
     def abandon(self) -> None:
         """Kill the worker processes."""
-        if not self.is_here:
-            pool = self._pool_of_one() if self.n_workers == 1 else get_reusable_executor()
-            pool.shutdown(wait=False, kill_workers=True)
+        if self._pool_of_one is not None:
+            self._pool_of_one.shutdown(wait=False, kill_workers=True)
+            self._pool_of_one = None
+        elif self.n_workers > 1:
+            get_reusable_executor(reuse=True).shutdown(wait=False, kill_workers=True)
 
     def close(self) -> None:
-        """Leave the workers to joblib, which ends them when they have been idle for a while."""
+        """End a worker that works alone; several are left to joblib, which ends them when long idle."""
+        if self._pool_of_one is not None:
+            self._pool_of_one.shutdown()
+            self._pool_of_one = None
 
 
 @contextmanager

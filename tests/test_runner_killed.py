@@ -289,3 +289,36 @@ def test_another_machine_s_notes_count_as_long_as_they_may_be_true(tmp_path):
     assert at_work(tmp_path) == {"k"}
     os.utime(note, (time.time() - 30 * 24 * 3600,) * 2)
     assert at_work(tmp_path) == set()
+
+
+ONE_AND_SEVERAL = """
+import sys
+import cheap, joblib
+from listening import Listening, text_of
+from experiments.runner import run_study
+
+def run(n_workers, folder):
+    configs = [cheap.config(folder, cheap.function("between"), n_repeats=2)]
+    result = run_study(configs, n_workers=n_workers, progress=Listening(), in_process=False)
+    assert result.exit_code == 0
+    return text_of(result.frame)
+
+first, folder = int(sys.argv[1]), sys.argv[2]
+one, two = run(first, folder + "/one"), run(3 - first, folder + "/two")
+assert joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(each) for each in (-1, 2)) == [1, 2]
+assert run(first, folder + "/again") == one == two
+print("the same")
+"""
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_one_worker_and_several_in_one_program_do_not_get_in_each_others_way(tmp_path, first):
+    """In a program of its own, for joblib takes over what pool there is only when it is first used."""
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_AND_SEVERAL, str(first), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT_ROOT), str(PROJECT_ROOT / "tests")])},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.returncode, done.stdout) == (0, "the same\n"), done.stderr
