@@ -27,7 +27,8 @@ from reliefe.targets import add_updates
 
 _BLOCK_BYTES = 32 * 2**20
 _ROW_BYTES = 2**20  # distances that a thread holds at a time where rows are worked on a few at a time
-_COARSE_BITS = 26  # of 32-bit fixed point, so that 2⁵ values can be summed in 32 bits
+_COARSE_BITS = 25  # of 32-bit fixed point, which leaves room for sums of 127 values
+_DEPTH = 124  # columns that are summed at a time, in fours
 _FEW = 0.25  # share of a block's rows up to which it pays to measure these again one by one
 _STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
 _PIECES = 16  # sums of sparse updates, however many threads there are; added up in order
@@ -149,7 +150,7 @@ class DenseRows:
             ),
             pieces(p, int(np.clip(2**20 // n, 16, 1024))),
         )
-        self._settings(columns, columns.sum(axis=0), depth=p, unit=1)
+        self._settings(columns, columns.sum(axis=0), depth=_DEPTH, bits=0)
 
     def _round(self, team):
         """Copy the matrix into fixed point of 32 bits."""
@@ -168,11 +169,11 @@ class DenseRows:
                 self.errors += found[1]
 
         team.each(part, pieces(p, int(np.clip(2**20 // n, 16, 1024))))
-        self._settings(columns, sums, depth=2 ** (31 - _COARSE_BITS), unit=2**bits)
+        self._settings(columns, sums << bits, depth=min(_DEPTH, 2 ** (32 - _COARSE_BITS) - 1), bits=bits)
 
-    def _settings(self, columns, sums, depth, unit):
+    def _settings(self, columns, sums, depth, bits):
         n, p = self._Z.shape
-        self._columns, self._sums, self._depth, self._unit = columns, sums, depth, unit
+        self._columns, self._sums, self._depth, self._bits = columns, sums, depth, bits
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, 64))
 
     def measure_block(self, first, out, team, advance=None):
@@ -180,7 +181,7 @@ class DenseRows:
         b = out.shape[0]
         team.each(
             lambda lo, hi: measuring.manhattan_dense(
-                self._columns, self._sums, self._depth, self._unit, first, b, lo, hi, out
+                self._columns, self._sums, self._depth, self._bits, first, b, lo, hi, out
             ),
             pieces(b, self._piece_rows),
             advance=advance,
@@ -372,7 +373,7 @@ class _DensePairs(_Blocks):
         """Sum up the weighted differences of all pairs; return the sums and what is to be added to all columns."""
         weights, offset = np.zeros(self._Z.shape[1]), 0.0
         ids = np.empty((self._b, self._n), dtype=np.int32)
-        counts = np.empty(self._b, dtype=np.int64)
+        ends = np.empty((self._b, -(-self._n // kernels.TILE_ROWS)), dtype=np.int64)
         block, members = self._block, self._groups.members
         for first, b in self._blocks(team, phases):
             with phases("neighbours"):
@@ -383,20 +384,20 @@ class _DensePairs(_Blocks):
                 self._is_measured = False
                 values = block.distances.view(np.float64)
                 zones = (block.below, block.above, block.near, block.far)
-                arguments = (block.distances[:b], first, self._groups.class_ptr, members, *zones)
+                arguments = (block.distances[:b], first, self._groups.class_ptr, *zones)
                 team.split(
                     lambda lo, hi, arguments=arguments, values=values: kernels.list_pairs(
-                        *arguments, lo, hi, ids, values, counts
+                        *arguments, lo, hi, ids, values, ends
                     ),
                     b,
                 )
             with phases("weights"):
-                rows = members[first : first + b]
                 p = weights.shape[0]
-                n_pieces = min(p, max(team.size, int(counts[:b].sum() * p / _STEPS)))
+                n_pieces = min(p, max(team.size, int(ends[:b, -1].sum() * p / _STEPS)))
+                lists = (first, ids, values, ends[:b])
                 team.each(
-                    lambda lo, hi, rows=rows, values=values: kernels.update_dense(
-                        self._Z, rows, ids, values, counts, lo, hi, weights
+                    lambda lo, hi, lists=lists: kernels.update_dense(
+                        self._Z, members, *lists, lo, hi, weights
                     ),
                     list(pairwise(p * i // n_pieces for i in range(n_pieces + 1))),
                 )

@@ -52,16 +52,18 @@ def test_fixed_point_distances(p):
     for first, n_rows in ((0, 14), (3, 6), (13, 1), (0, 1)):
         for cut in {0, 1, n_rows // 2, n_rows}:
             out = np.full((n_rows, 14), -1, dtype=np.int64)
-            measuring.manhattan_dense(columns, X.sum(axis=1), p, 1, first, n_rows, 0, cut, out)
-            measuring.manhattan_dense(columns, X.sum(axis=1), p, 1, first, n_rows, cut, n_rows, out)
-            assert out.tolist() == expected[first : first + n_rows]
+            for depth in (4, 7, p):
+                measuring.manhattan_dense(columns, X.sum(axis=1), depth, 0, first, n_rows, 0, cut, out)
+                measuring.manhattan_dense(columns, X.sum(axis=1), depth, 0, first, n_rows, cut, n_rows, out)
+                assert out.tolist() == expected[first : first + n_rows]
+                out[:] = -1
 
 
 def test_fixed_point_distances_of_more_rows_than_a_tile():
     X = np.random.default_rng(204).integers(0, 50, size=(150, 5))
     out = np.empty((150, 150), dtype=np.int64)
-    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 5, 1, 0, 150, 0, 80, out)
-    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 5, 1, 0, 150, 80, 150, out)
+    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 5, 0, 0, 150, 0, 80, out)
+    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 5, 0, 0, 150, 80, 150, out)
     assert (out == np.abs(X[:, None] - X[None]).sum(axis=2)).all()
 
 
@@ -86,15 +88,15 @@ def test_columns_in_coarse_fixed_point(shape):
     assert (sums == 5 + columns.astype(np.int64).sum(axis=0)).all()
 
 
-@pytest.mark.parametrize("p", [1, 7, 8, 31, 32, 33, 100])
+@pytest.mark.parametrize("p", [1, 7, 8, 31, 62, 63, 64, 150])
 def test_distances_of_32_bit_columns(p):
     columns = np.random.default_rng(208).integers(0, 2**26 + 1, size=(p, 14), dtype=np.uint32)
-    columns[:, 0], columns[:, 1] = 2**26, 0  # no sum of 32 of them may run over
+    columns[:, 0], columns[:, 1] = 2**26, 0  # no sum of 63 of them may run over
     X = columns.T.astype(np.int64)
     expected = [[naive.manhattan(a, b) * 8 for b in X.tolist()] for a in X.tolist()]
     for first, n_rows in ((0, 14), (3, 6)):
         out = np.full((n_rows, 14), -1, dtype=np.int64)
-        measuring.manhattan_dense(columns, X.sum(axis=1), 32, 8, first, n_rows, 0, n_rows, out)
+        measuring.manhattan_dense(columns, 8 * X.sum(axis=1), 63, 3, first, n_rows, 0, n_rows, out)
         assert out.tolist() == expected[first : first + n_rows]
 
 
@@ -156,25 +158,53 @@ def zones_of(distances, below, above):
     ]
 
 
-def listed_pairs(distances, first, below, above, near, beyond):
+def listed_pairs(distances, first, class_ptr, below, above, near, beyond):
     """Pairs of places with their weights, as listed in two pieces; a pair inside the block from its first row."""
-    b = distances.shape[0]
-    ids, counts = np.full((b, 12), -1, np.int32), np.full(b, -1)
+    b, n = distances.shape
+    ids, ends = np.full((b, n), -1, np.int32), np.full((b, -(-n // kernels.TILE_ROWS)), -1)
     kept = distances.copy()  # overwritten by the weights, as where they share their memory
     values = kept.view(np.float64)
     factors = np.ascontiguousarray(near), np.ascontiguousarray(beyond)
-    arguments = (kept, first, CLASS_PTR, MEMBERS, below, above, *factors)
-    kernels.list_pairs(*arguments, 0, b // 2, ids, values, counts)
-    assert (counts[b // 2 :] == -1).all()
-    kernels.list_pairs(*arguments, b // 2, b, ids, values, counts)
-    place = {int(row): m for m, row in enumerate(MEMBERS)}
+    arguments = (kept, first, class_ptr, below, above, *factors)
+    kernels.list_pairs(*arguments, 0, b // 2, ids, values, ends)
+    assert (ends[b // 2 :] == -1).all()
+    kernels.list_pairs(*arguments, b // 2, b, ids, values, ends)
     found = {}
     for r in range(b):
-        for t in range(counts[r]):
-            pair = first + r, place[int(ids[r, t])]
-            assert pair not in found and pair[::-1] not in found
-            found[pair] = values[r, t]
+        start = 0
+        for k in range(ends.shape[1]):
+            for t in range(start, ends[r, k]):
+                assert ids[r, t] // kernels.TILE_ROWS == k
+                pair = first + r, int(ids[r, t])
+                assert pair not in found and pair[::-1] not in found
+                found[pair] = values[r, t]
+            start = ends[r, k]
     return found
+
+
+def once_inside(first, b, pairs):
+    """Pairs of a block of rows from their weights as seen from each row, those inside the block summed up."""
+    whole = {}
+    for r in range(b):
+        for m in range(pairs.shape[1]):
+            pair = (first + r, m) if (m, first + r) not in whole else (m, first + r)
+            whole[pair] = whole.get(pair, 0.0) + pairs[first + r, m]
+    return {pair: w for pair, w in whole.items() if w != 0.0}
+
+
+@pytest.mark.parametrize(("first", "b"), [(0, 300), (0, 130), (100, 60), (120, 8), (128, 128), (299, 1)])
+def test_pairs_of_more_rows_than_a_tile(first, b):
+    n, class_ptr = 300, np.array([0, 90, 91, 300])
+    rng = np.random.default_rng(210)
+    half = np.triu(rng.integers(1, 100, size=(n, n)), 1)
+    distances, below, above = half + half.T, rng.integers(0, 60, size=n), rng.integers(60, 120, size=n)
+    near, beyond = rng.integers(-4, 5, size=(2, 3, n)) / 4.0
+    pairs = np.zeros((n, n))
+    kernels.pair_weights(distances, np.arange(n), class_ptr, below, above, near, beyond, 0, n, pairs)
+    block = slice(first, first + b)
+    zones = (below[block], above[block], near[:, block], beyond[:, block])
+    listed = listed_pairs(distances[block], first, class_ptr, *zones)
+    assert listed == once_inside(first, b, pairs) and len(listed) > b // 2
 
 
 @pytest.mark.parametrize("skrebate", [False, True])
@@ -204,14 +234,9 @@ def test_weights_of_pairs_and_lists_of_zones(limits, dtype, far, skrebate):
     for first, b in ((0, 12), (0, 5), (4, 8), (11, 1)):
         block = slice(first, first + b)
         listed = listed_pairs(
-            distances[block], first, below[block], above[block], near[:, block], beyond[:, block]
+            distances[block], first, CLASS_PTR, below[block], above[block], near[:, block], beyond[:, block]
         )
-        whole = {}
-        for r in range(b):
-            for m in range(12):
-                pair = (first + r, m) if (m, first + r) not in whole else (m, first + r)
-                whole[pair] = whole.get(pair, 0.0) + pairs[first + r, m]
-        assert listed == {pair: w for pair, w in whole.items() if w != 0.0}
+        assert listed == once_inside(first, b, pairs)
 
     segment_ptr = np.concatenate([[0], np.cumsum(np.tile(np.diff(CLASS_PTR), 2 if far else 1))])
     n_segments = segment_ptr.shape[0] - 1
@@ -229,7 +254,7 @@ def test_weights_of_pairs_and_lists_of_zones(limits, dtype, far, skrebate):
             assert sums[i, s] == pytest.approx(sum(pairs[i, m] for m in members), rel=1e-14)
 
 
-@pytest.mark.parametrize("p", [1, 5, 70])
+@pytest.mark.parametrize("p", [1, 5, 70, 300])
 def test_sums_over_pairs(p):
     rng = np.random.default_rng(205)
     X = rows_of_eighths(p)
@@ -247,15 +272,15 @@ def test_sums_over_pairs(p):
     added = twin.weighted_differences(z, weighted)
     expected = [float(Fraction(s) + w) for s, w in zip(start, added, strict=True)]
 
-    ids, values, counts = np.full((5, 12), -1, np.int32), np.full((5, 12), np.nan), np.zeros(5, np.int64)
+    ids, values, ends = np.full((5, 12), -1, np.int32), np.full((5, 12), np.nan), np.zeros((5, 2), np.int64)
     for r in range(5):
         chosen = np.flatnonzero(pairs[r])
-        counts[r] = len(chosen)
-        ids[r, : counts[r]], values[r, : counts[r]] = MEMBERS[chosen], pairs[r, chosen]
+        ends[r] = (chosen < 6).sum(), len(chosen)
+        ids[r, : ends[r, 1]], values[r, : ends[r, 1]] = chosen, pairs[r, chosen]
     dense = start.copy()
-    kernels.update_dense(X, rows, ids, values, counts, 0, p // 2, dense)
+    kernels.update_dense(X, MEMBERS, 4, ids, values, ends, 0, p // 2, dense)
     np.testing.assert_array_equal(dense[p // 2 :], start[p // 2 :])
-    kernels.update_dense(X, rows, ids, values, counts, p // 2, p, dense)
+    kernels.update_dense(X, MEMBERS, 4, ids, values, ends, p // 2, p, dense)
     np.testing.assert_allclose(dense, expected, rtol=1e-12, atol=1e-14)
 
     S, C = sp.csr_matrix(X), sp.csc_matrix(X[MEMBERS])

@@ -17,7 +17,7 @@ COSINE, EUCLIDEAN, MANHATTAN = 0, 1, 2
 
 _COPIED = 16  # columns turned at a time
 _ROWS_PER_TILE = 64
-_LANES = 512  # rows measured side by side; with them, eight columns stay in the first-level cache
+_LANES = 512  # rows measured side by side; with them, four columns stay in the first-level cache
 
 
 @kernel()
@@ -48,46 +48,50 @@ def fixed_columns(Z, members, factor, lo, hi, columns):
 
 @kernel()
 def _add_columns(query, columns, m0, m1, j0, j1, n_rows, totals):
-    """Add the larger values, column by column, of ``n_rows`` queries and the rows ``m0 … m1 − 1`` to ``totals``."""
+    """Add the larger values, column by column, of ``n_rows`` queries and the rows ``m0 … m1 − 1`` to ``totals``.
+
+    Queries are worked on in fours, the last four to their end, whether all of them are wanted or not.
+    """
     width = m1 - m0
     j = j0
-    # Eight columns at a time: the running sums are then read and written once per eight columns.
-    while j + 8 <= j1:
+    # Four queries and four columns at a time: each value is then read once per four, and so is each running sum.
+    while j + 4 <= j1:
         c0 = columns[j, m0:m1]
         c1 = columns[j + 1, m0:m1]
         c2 = columns[j + 2, m0:m1]
         c3 = columns[j + 3, m0:m1]
-        c4 = columns[j + 4, m0:m1]
-        c5 = columns[j + 5, m0:m1]
-        c6 = columns[j + 6, m0:m1]
-        c7 = columns[j + 7, m0:m1]
-        for r in range(n_rows):
-            total = totals[r * _LANES : (r + 1) * _LANES]
-            q0 = query[r, j]
-            q1 = query[r, j + 1]
-            q2 = query[r, j + 2]
-            q3 = query[r, j + 3]
-            q4 = query[r, j + 4]
-            q5 = query[r, j + 5]
-            q6 = query[r, j + 6]
-            q7 = query[r, j + 7]
+        q0 = query[j - j0]
+        q1 = query[j - j0 + 1]
+        q2 = query[j - j0 + 2]
+        q3 = query[j - j0 + 3]
+        for r in range(0, n_rows, 4):
+            t0 = totals[r * _LANES : r * _LANES + width]
+            t1 = totals[(r + 1) * _LANES : (r + 1) * _LANES + width]
+            t2 = totals[(r + 2) * _LANES : (r + 2) * _LANES + width]
+            t3 = totals[(r + 3) * _LANES : (r + 3) * _LANES + width]
+            a0, a1, a2, a3 = q0[r], q1[r], q2[r], q3[r]
+            b0, b1, b2, b3 = q0[r + 1], q1[r + 1], q2[r + 1], q3[r + 1]
+            d0, d1, d2, d3 = q0[r + 2], q1[r + 2], q2[r + 2], q3[r + 2]
+            e0, e1, e2, e3 = q0[r + 3], q1[r + 3], q2[r + 3], q3[r + 3]
             for m in range(width):
-                total[m] += ((max(q0, c0[m]) + max(q1, c1[m])) + (max(q2, c2[m]) + max(q3, c3[m]))) + (
-                    (max(q4, c4[m]) + max(q5, c5[m])) + (max(q6, c6[m]) + max(q7, c7[m]))
-                )
-        j += 8
+                x0, x1, x2, x3 = c0[m], c1[m], c2[m], c3[m]
+                t0[m] += (max(a0, x0) + max(a1, x1)) + (max(a2, x2) + max(a3, x3))
+                t1[m] += (max(b0, x0) + max(b1, x1)) + (max(b2, x2) + max(b3, x3))
+                t2[m] += (max(d0, x0) + max(d1, x1)) + (max(d2, x2) + max(d3, x3))
+                t3[m] += (max(e0, x0) + max(e1, x1)) + (max(e2, x2) + max(e3, x3))
+        j += 4
     while j < j1:
         c0 = columns[j, m0:m1]
         for r in range(n_rows):
-            total = totals[r * _LANES : (r + 1) * _LANES]
-            q0 = query[r, j]
+            total = totals[r * _LANES : r * _LANES + width]
+            q = query[j - j0, r]
             for m in range(width):
-                total[m] += max(q0, c0[m])
+                total[m] += max(q, c0[m])
         j += 1
 
 
 @kernel()
-def manhattan_dense(columns, sums, depth, unit, first, n_rows, lo, hi, out):
+def manhattan_dense(columns, sums, depth, bits, first, n_rows, lo, hi, out):
     """Fixed-point Manhattan distances from consecutive rows to all rows.
 
     The difference of two values is twice the larger one less both. The sums of the values of a row are known
@@ -98,11 +102,11 @@ def manhattan_dense(columns, sums, depth, unit, first, n_rows, lo, hi, out):
     columns : int64 or uint32 array of shape (p, n)
         Range-normalised columns in fixed point: the matrix with its rows side by side.
     sums : int64 array of shape (n,)
-        Sum of the values of each row.
+        Sum of the values of each row, in the unit of ``out``.
     depth : int
-        Of how many columns the values can be summed in the type of ``columns``.
-    unit : int
-        What 1 in ``columns`` stands for in ``out``.
+        How many columns are summed in the type of ``columns`` at a time.
+    bits : int
+        1 in ``columns`` stands for 2 to this power in ``out``.
     first, n_rows : int
         The block consists of the rows ``first … first + n_rows − 1``. Distances inside it are measured once and
         written in both places.
@@ -112,35 +116,35 @@ def manhattan_dense(columns, sums, depth, unit, first, n_rows, lo, hi, out):
         Rows ``lo … hi − 1`` are overwritten, and parts of the rows after them.
     """
     p, n = columns.shape
-    query = np.zeros((_ROWS_PER_TILE, p), dtype=columns.dtype)
+    query = np.zeros((min(p, depth), _ROWS_PER_TILE), dtype=columns.dtype)
     totals = np.zeros(_ROWS_PER_TILE * _LANES, dtype=columns.dtype)
     for r0 in range(lo, hi, _ROWS_PER_TILE):
         r1 = min(hi, r0 + _ROWS_PER_TILE)
-        for j in range(p):
-            for r in range(r0, r1):
-                query[r - r0, j] = columns[j, first + r]
         # What lies left of the block's own rows, and what lies right of what earlier rows have mirrored.
         for part in range(2):
             start = 0 if part == 0 else first + r0
             stop = first if part == 0 else n
             for m0 in range(start, stop, _LANES):
                 m1 = min(stop, m0 + _LANES)
-                for r in range(r0, r1):
-                    out[r, m0:m1] = 0
+                others = sums[m0:m1]
                 for j0 in range(0, p, depth):
+                    j1 = min(p, j0 + depth)
+                    for j in range(j0, j1):
+                        own_values = columns[j, first + r0 : first + r1]
+                        for r in range(r1 - r0):
+                            query[j - j0, r] = own_values[r]
                     totals[:] = 0
-                    _add_columns(query, columns, m0, m1, j0, min(p, j0 + depth), r1 - r0, totals)
+                    _add_columns(query, columns, m0, m1, j0, j1, r1 - r0, totals)
                     for r in range(r0, r1):
                         row = out[r, m0:m1]
                         total = totals[(r - r0) * _LANES :]
-                        for m in range(m1 - m0):
-                            row[m] += np.int64(total[m])
-                for r in range(r0, r1):
-                    own = sums[first + r]
-                    others = sums[m0:m1]
-                    row = out[r, m0:m1]
-                    for m in range(m1 - m0):
-                        row[m] = (2 * row[m] - own - others[m]) * unit
+                        if j0 == 0:
+                            own = sums[first + r]
+                            for m in range(m1 - m0):
+                                row[m] = (np.int64(total[m]) << (bits + 1)) - own - others[m]
+                        else:
+                            for m in range(m1 - m0):
+                                row[m] += np.int64(total[m]) << (bits + 1)
         for m0 in range(r1, n_rows, _ROWS_PER_TILE):
             for m in range(m0, min(n_rows, m0 + _ROWS_PER_TILE)):
                 for r in range(r0, r1):

@@ -12,9 +12,9 @@ import numpy as np
 
 from reliefe.kernels import kernel
 
-_CACHE_BYTES = 2**20  # of a tile of columns, all rows of it: what a second-level cache holds
-_LEAST_COLUMNS = 64
-_LANE = 32  # columns that are worked on at once, so that none are left over at the end of a tile
+#: Places whose pairs are listed, and worked on, together.
+TILE_ROWS = 128
+_TILE_COLUMNS = 64  # a tile is then 64 KiB
 
 
 @kernel(fastmath={"reassoc"})  # the last digits of a threshold decide nothing: see the tolerance of a tie
@@ -231,8 +231,19 @@ def pair_weights(distances, positions, class_ptr, below, above, near_factors, fa
 
 
 @kernel()
+def _list_some(weights, start, stop, ids, values, count):
+    """List the places among ``start … stop − 1`` that have a weight, after ``count`` others; return how many."""
+    some = weights[start:stop]
+    for m in range(some.shape[0]):
+        ids[count] = start + m  # overwritten by the next where there is no weight
+        values[count] = some[m]
+        count += np.int64(some[m] != 0.0)
+    return count
+
+
+@kernel()
 def list_pairs(
-    distances, first, class_ptr, members, below, above, near_factors, far_factors, lo, hi, ids, values, counts
+    distances, first, class_ptr, below, above, near_factors, far_factors, lo, hi, ids, values, ends
 ):
     """List the pairs of a block of consecutive rows that have a weight, each pair inside the block once.
 
@@ -244,17 +255,15 @@ def list_pairs(
         See above.
     class_ptr, below, above, near_factors, far_factors : arrays
         As in :func:`zone_factors`.
-    members : int64 array of shape (n,)
-        Row number of each place.
     lo, hi : int
         Rows of the block to work on.
     ids : int32 array of shape (b, n)
-        Row numbers of the others. Rows ``lo … hi − 1`` are overwritten; beyond ``counts`` stands nothing of use.
+        Places of the others, rising. Rows ``lo … hi − 1`` are overwritten; beyond ``ends`` stands nothing of use.
     values : float64 array of shape (b, n)
         Weight of each; of a pair inside the block, the sum of both directions. It may lie where ``distances``
         lie: a row is read before it is written.
-    counts : int64 array of shape (b,)
-        How many.
+    ends : int64 array of shape (b, ⌈n / TILE_ROWS⌉)
+        How many are listed up to the end of each :data:`TILE_ROWS` places.
     """
     b, n = distances.shape
     both = np.empty(n, dtype=np.float64)
@@ -273,69 +282,79 @@ def list_pairs(
         for t in range(later.shape[0]):
             d = later[t]
             sums[t] += near[t] if d < low[t] else (beyond[t] if d > high[t] else 0.0)
-        c = 0
-        for part in range(2):  # what stands before the block, and what comes after the row
-            start = 0 if part == 0 else first + r + 1
-            stop = first if part == 0 else n
-            others = members[start:stop]
-            sums = both[start:stop]
-            for m in range(others.shape[0]):
-                ids[r, c] = others[m]  # overwritten by the next where there is no weight
-                values[r, c] = sums[m]
-                c += np.int64(sums[m] != 0.0)
-        counts[r] = c
+        count = 0
+        for k in range(ends.shape[1]):
+            start = k * TILE_ROWS
+            stop = min(n, start + TILE_ROWS)
+            count = _list_some(both, start, max(start, min(stop, first)), ids[r], values[r], count)
+            start = max(start, first + r + 1)
+            count = _list_some(both, start, max(start, stop), ids[r], values[r], count)
+            ends[r, k] = count
 
 
 @kernel(fastmath={"contract"})
-def update_dense(Z, rows, ids, values, counts, lo, hi, weights):
+def update_dense(Z, members, first, ids, values, ends, lo, hi, weights):
     """Add the weighted differences of listed pairs to ``weights[lo:hi]``.
 
     Parameters
     ----------
     Z : float64 array of shape (n, p)
         Range-normalised rows.
-    rows : int64 array of shape (b,)
-        Row numbers of the block.
-    ids, values, counts : arrays
+    members : int64 array of shape (n,)
+        Row number of each place.
+    first : int
+        Place of the block's first row.
+    ids, values, ends : arrays
         As filled by :func:`list_pairs`.
     lo, hi : int
         Range of columns to work on.
     weights : float64 array of shape (p,)
         Changed in place.
     """
-    step = max(_LEAST_COLUMNS, _CACHE_BYTES // (8 * Z.shape[0]) // _LANE * _LANE)
-    total = np.empty(min(step, hi - lo), dtype=np.float64)
+    n = members.shape[0]
+    step = max(1, min(_TILE_COLUMNS, hi - lo))
+    tile = np.empty((n, step), dtype=np.float64)  # a few columns by place, so that few bytes are moved about
+    total = np.empty(step, dtype=np.float64)
     for j0 in range(lo, hi, step):
-        j1 = min(hi, j0 + step)
-        width = j1 - j0
-        gained = weights[j0:j1]
-        for r in range(rows.shape[0]):
-            own = Z[rows[r], j0:j1]
-            total[:width] = 0.0
-            # Four pairs at a time: the sums are then read and written once per four.
-            whole = counts[r] - counts[r] % 4
-            for t in range(0, whole, 4):
-                a = Z[ids[r, t], j0:j1]
-                b = Z[ids[r, t + 1], j0:j1]
-                c = Z[ids[r, t + 2], j0:j1]
-                d = Z[ids[r, t + 3], j0:j1]
-                wa = values[r, t]
-                wb = values[r, t + 1]
-                wc = values[r, t + 2]
-                wd = values[r, t + 3]
-                for j in range(width):
-                    # One after the other, so that there is one way only to fuse each product into the sum.
-                    sum_ = total[j] + wa * abs(own[j] - a[j])
-                    sum_ += wb * abs(own[j] - b[j])
-                    sum_ += wc * abs(own[j] - c[j])
-                    total[j] = sum_ + wd * abs(own[j] - d[j])
-            for t in range(whole, counts[r]):
-                a = Z[ids[r, t], j0:j1]
-                wa = values[r, t]
-                for j in range(width):
-                    total[j] += wa * abs(own[j] - a[j])
+        width = min(step, hi - j0)
+        gained = weights[j0 : j0 + width]
+        for m in range(n):
+            row = Z[members[m], j0 : j0 + width]
+            copy = tile[m]
             for j in range(width):
-                gained[j] += total[j]
+                copy[j] = row[j]
+        for k in range(ends.shape[1]):
+            for r in range(ends.shape[0]):
+                start = ends[r, k - 1] if k > 0 else 0
+                stop = ends[r, k]
+                if start == stop:
+                    continue
+                own = tile[first + r]
+                total[:] = 0.0
+                # Four pairs at a time: the sums are then read and written once per four.
+                whole = stop - (stop - start) % 4
+                for t in range(start, whole, 4):
+                    a = tile[ids[r, t]]
+                    b = tile[ids[r, t + 1]]
+                    c = tile[ids[r, t + 2]]
+                    d = tile[ids[r, t + 3]]
+                    wa = values[r, t]
+                    wb = values[r, t + 1]
+                    wc = values[r, t + 2]
+                    wd = values[r, t + 3]
+                    for j in range(width):
+                        # One after the other, so that there is one way only to fuse each product into the sum.
+                        sum_ = total[j] + wa * abs(own[j] - a[j])
+                        sum_ += wb * abs(own[j] - b[j])
+                        sum_ += wc * abs(own[j] - c[j])
+                        total[j] = sum_ + wd * abs(own[j] - d[j])
+                for t in range(whole, stop):
+                    a = tile[ids[r, t]]
+                    wa = values[r, t]
+                    for j in range(width):
+                        total[j] += wa * abs(own[j] - a[j])
+                for j in range(width):
+                    gained[j] += total[j]
 
 
 @kernel()
