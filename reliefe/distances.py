@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +27,9 @@ _BLOCK_BYTES = 32 * 2**20
 _PIECE_ROWS = 64  # rows a thread screens at a time
 _ROW_BYTES = 2**20  # distances that a thread keeps between measuring and choosing
 _STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
+_COARSE_BITS = 25  # of 32-bit fixed point, which leaves room for sums of 127 values
+_SLACK_RATE = 1.01 * 2.0**-24  # what single precision can do to a distance, as a share of it
+_DEPTH = 124  # columns that are summed up at a time, in fours
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,66 @@ class FixedPoint:
         return np.rint(values * self.factor).astype(np.int64)
 
 
+@dataclass(frozen=True)
+class FixedColumns:
+    """The columns of a dense matrix in fixed point, rows side by side, for :func:`manhattan_dense`.
+
+    Attributes
+    ----------
+    columns : int64 or uint32 ndarray of shape (p, n)
+        Rows in the order in which they were asked for.
+    sums : int64 ndarray of shape (n,)
+        Sum of the values of each row.
+    errors : int64 ndarray of shape (n,)
+        By how much the values of each row are off in all: a distance is off by at most the sum of two of these.
+        In units of the fixed point that was asked for, as ``unit``.
+    unit : int
+        What 1 in ``columns`` stands for.
+    depth : int
+        How many columns may be summed up at a time.
+    """
+
+    columns: np.ndarray
+    sums: np.ndarray
+    errors: np.ndarray
+    unit: int
+    depth: int
+
+    @classmethod
+    def exact(cls, Z, members, factor, team):
+        """Copy the rows ``members`` of Z (n, p) in fixed point, as it is."""
+        n, p = Z.shape
+        columns = np.empty((p, n), dtype=np.int64)
+        team.each(lambda lo, hi: kernels.fixed_columns(Z, members, factor, lo, hi, columns), _few_columns(Z))
+        return cls(columns, columns.sum(axis=0), np.zeros(n, dtype=np.int64), 1, _DEPTH)
+
+    @classmethod
+    def coarse(cls, Z, members, factor, team):
+        """Copy the rows ``members`` of Z (n, p) in fixed point rounded to 32 bits, which is quicker to sum up."""
+        n, p = Z.shape
+        bits = int(factor).bit_length() - 1 - _COARSE_BITS
+        columns = np.empty((p, n), dtype=np.uint32)
+        sums, errors, lock = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), Lock()
+
+        def part(lo, hi):
+            found = np.zeros((2, n), dtype=np.int64)
+            kernels.coarse_columns(Z, members, factor, bits, lo, hi, columns, found[0], found[1])
+            with lock:
+                np.add(sums, found[0], out=sums)
+                np.add(errors, found[1], out=errors)
+
+        team.each(part, _few_columns(Z))
+        return cls(columns, sums, errors, 2**bits, min(_DEPTH, 2 ** (32 - _COARSE_BITS) - 1))
+
+    def measure(self, unit, positions, mirrored, lo, hi, out):
+        """Fill rows of ``out``: :func:`reliefe.kernels.distances.manhattan_dense`."""
+        kernels.manhattan_dense(self.columns, self.sums, self.depth, unit, positions, mirrored, lo, hi, out)
+
+
+def _few_columns(Z):
+    return pieces(Z.shape[1], int(np.clip(2**20 // Z.shape[0], 16, 1024)))
+
+
 class DenseColumns:
     """Neighbours by Manhattan distance on range-normalised columns of a dense matrix.
 
@@ -125,9 +189,6 @@ class DenseColumns:
         self._columns = None
         self._position = groups.places()
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, _PIECE_ROWS))
-        # Rounding of the two values of every difference, and of differences and sums.
-        self._slack = p * 2.0**-23
-        self._slack_rate = 1.01 * screening.depth(p) * 2.0**-24
         self.block_rows = _block_rows(4 * n)
         self._buffer = None
 
@@ -143,13 +204,15 @@ class DenseColumns:
         positions = self._position[rows]
         with phases("distances"):
             if self._columns is None:
-                self._columns = side_by_side(self._Z, groups.members, np.float32, team)
+                self._columns = FixedColumns.coarse(self._Z, groups.members, self._fixed.factor, team)
+            columns, factor = self._columns, self._fixed.factor
             mirrored = bool(np.array_equal(positions, np.arange(positions[0], positions[0] + b)))
             team.each(
-                lambda lo, hi: screening.screen(self._columns, positions, mirrored, lo, hi, screened),
+                lambda lo, hi: columns.measure(columns.unit / factor, positions, mirrored, lo, hi, screened),
                 pieces(b, self._piece_rows),
                 advance=phases.advance,
             )
+        slack = 2.0 * float(columns.errors.max()) / factor
         with phases("neighbours"):
             team.each(
                 lambda lo, hi: screening.nearest_screened(
@@ -162,8 +225,8 @@ class DenseColumns:
                     groups.k,
                     self._fixed.factor,
                     self._fixed.tolerance,
-                    self._slack,
-                    self._slack_rate,
+                    slack,
+                    _SLACK_RATE,
                     lo,
                     hi,
                     neighbours,

@@ -12,13 +12,12 @@ import time
 from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
-from threading import Lock
 
 import numpy as np
 from scipy import sparse
 
 from reliefe._threads import Team, pieces
-from reliefe.distances import FixedPoint
+from reliefe.distances import FixedColumns, FixedPoint
 from reliefe.kernels import distances as measuring
 from reliefe.kernels import mixed
 from reliefe.kernels import thresholds as kernels
@@ -27,8 +26,6 @@ from reliefe.targets import add_updates
 
 _BLOCK_BYTES = 32 * 2**20
 _ROW_BYTES = 2**20  # distances that a thread holds at a time where rows are worked on a few at a time
-_COARSE_BITS = 25  # of 32-bit fixed point, which leaves room for sums of 127 values
-_DEPTH = 124  # columns that are summed at a time, in fours
 _FEW = 0.25  # share of a block's rows up to which it pays to measure these again one by one
 _STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
 _PIECES = 16  # sums of sparse updates, however many threads there are; added up in order
@@ -131,58 +128,24 @@ class DenseRows:
     dtype = np.dtype(np.int64)
 
     def __init__(self, Z, groups, team, coarse=False):
+        n, p = Z.shape
         self._fixed = FixedPoint(Z)
         self.tolerance = float(self._fixed.tolerance)
         self._Z, self._members = Z, groups.members
-        self.errors = np.zeros(Z.shape[0], dtype=np.int64)
-        if coarse:
-            self._round(team)
-        else:
-            self._copy(team)
-
-    def _copy(self, team):
-        """Copy the matrix into fixed point, whole."""
-        n, p = self._Z.shape
-        columns = np.empty((p, n), dtype=np.int64)
-        team.each(
-            lambda lo, hi: measuring.fixed_columns(
-                self._Z, self._members, self._fixed.factor, lo, hi, columns
-            ),
-            pieces(p, int(np.clip(2**20 // n, 16, 1024))),
-        )
-        self._settings(columns, columns.sum(axis=0), depth=_DEPTH, bits=0)
-
-    def _round(self, team):
-        """Copy the matrix into fixed point of 32 bits."""
-        n, p = self._Z.shape
-        bits = int(self._fixed.factor).bit_length() - 1 - _COARSE_BITS
-        columns = np.empty((p, n), dtype=np.uint32)
-        sums, lock = np.zeros(n, dtype=np.int64), Lock()
-
-        def part(lo, hi):
-            found = np.zeros((2, n), dtype=np.int64)
-            measuring.coarse_columns(
-                self._Z, self._members, self._fixed.factor, bits, lo, hi, columns, found[0], found[1]
-            )
-            with lock:
-                np.add(sums, found[0], out=sums)
-                self.errors += found[1]
-
-        team.each(part, pieces(p, int(np.clip(2**20 // n, 16, 1024))))
-        self._settings(columns, sums << bits, depth=min(_DEPTH, 2 ** (32 - _COARSE_BITS) - 1), bits=bits)
-
-    def _settings(self, columns, sums, depth, bits):
-        n, p = self._Z.shape
-        self._columns, self._sums, self._depth, self._bits = columns, sums, depth, bits
+        self._copy(FixedColumns.coarse if coarse else FixedColumns.exact, team)
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, 64))
+
+    def _copy(self, way, team):
+        self._columns = None  # before there are two of them
+        self._columns = way(self._Z, self._members, self._fixed.factor, team)
+        self.errors = self._columns.errors
 
     def measure_block(self, first, out, team, advance=None):
         """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
-        b = out.shape[0]
+        columns, b = self._columns, out.shape[0]
+        positions = np.arange(first, first + b, dtype=np.int64)
         team.each(
-            lambda lo, hi: measuring.manhattan_dense(
-                self._columns, self._sums, self._depth, self._bits, first, b, lo, hi, out
-            ),
+            lambda lo, hi: columns.measure(columns.unit, positions, True, lo, hi, out),
             pieces(b, self._piece_rows),
             advance=advance,
         )
@@ -207,8 +170,7 @@ class DenseRows:
         """
         b, n = out.shape
         if rows.shape[0] > _FEW * b:
-            self.errors[:] = 0
-            self._copy(team)
+            self._copy(FixedColumns.exact, team)
             self.measure_block(first, out, team)
             return np.arange(b)
         factor = self._fixed.factor

@@ -18,6 +18,7 @@ from neighbourhoods import found, search_among_columns, search_in_embedding
 from samples import SAMPLES
 
 import reliefe.kernels
+from reliefe import distances
 from reliefe.kernels import euclidean, multilabel, neighbours, screening, sorting, sparsify, targets, weights
 from reliefe.nearest import NearestRows
 from reliefe.targets import class_coefficients
@@ -50,7 +51,6 @@ TWINS = {
     "regression.update_sparse": naive_mixed.rrelieff,
     "screening.nearest_first": naive.in_order,
     "screening.nearest_screened": naive.nearest,
-    "screening.screen": naive.manhattan,
     "screening.side_by_side": naive.table,
     "sorting.sort": sorted,
     "sorting.sort_pairs": sorted,
@@ -199,9 +199,9 @@ def test_neighbours_among_columns(name, k, storage):
 
 
 def test_neighbours_among_more_columns_than_a_tile_holds():
-    """Eights, left-over columns and several tiles of 64 columns; whole numbers, so ties are exact."""
+    """Fours, left-over columns and several tiles of 124 columns; whole numbers, so ties are exact."""
     rng = np.random.default_rng(103)
-    for p in (7, 8, 63, 65, 150):
+    for p in (7, 8, 63, 123, 124, 126, 270):
         X = rng.integers(0, 3, size=(14, p)).astype(float)
         y = np.arange(14) % 2
         space = naive.normalised(naive.table(X, exact=True))
@@ -209,6 +209,20 @@ def test_neighbours_among_more_columns_than_a_tile_holds():
             expected = _nearest(space, y, k)
             assert found(search_among_columns(X, y, 2, k)) == expected
             assert found(search_among_columns(sp.csr_matrix(X), y, 2, k)) == expected
+
+
+@pytest.mark.parametrize("bits", [25, 12, 6, 1])
+@pytest.mark.parametrize("k", KS)
+def test_how_coarse_the_screen_is_decides_nothing(k, bits, monkeypatch):
+    """With few bits almost every row has to be measured again."""
+    rng = np.random.default_rng(105)
+    monkeypatch.setattr(distances, "_COARSE_BITS", bits)
+    for X in (np.exp(rng.normal(size=(60, 7))), rng.integers(0, 4, size=(60, 130)).astype(float)):
+        y = rng.integers(0, 3, 60)
+        expected = _nearest(naive.normalised(naive.table(X, exact=True)), y, k)
+        assert found(search_among_columns(X, y, 3, k)) == expected
+        some = np.array([50, 2, 11, 2])
+        assert found(search_among_columns(X, y, 3, k), some, n_jobs=2) == [expected[row] for row in some]
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])

@@ -43,28 +43,42 @@ def test_columns_in_fixed_point(shape):
     assert columns.tolist() == [[round(rows[m][j] * 2**20) for m in members] for j in range(shape[1])]
 
 
-@pytest.mark.parametrize("p", [1, 7, 8, 9, 31, 33, 41, 100])
+@pytest.mark.parametrize("p", [1, 3, 4, 5, 7, 8, 9, 33, 100])
 def test_fixed_point_distances(p):
     rng = np.random.default_rng(203)
     X = rng.integers(-(2**40), 2**40, size=(14, p))
     expected = [[naive.manhattan(a, b) for b in X.tolist()] for a in X.tolist()]
-    columns = np.ascontiguousarray(X.T)
+    data = np.ascontiguousarray(X.T), X.sum(axis=1)
     for first, n_rows in ((0, 14), (3, 6), (13, 1), (0, 1)):
+        positions = np.arange(first, first + n_rows)
         for cut in {0, 1, n_rows // 2, n_rows}:
-            out = np.full((n_rows, 14), -1, dtype=np.int64)
             for depth in (4, 7, p):
-                measuring.manhattan_dense(columns, X.sum(axis=1), depth, 0, first, n_rows, 0, cut, out)
-                measuring.manhattan_dense(columns, X.sum(axis=1), depth, 0, first, n_rows, cut, n_rows, out)
+                out = np.full((n_rows, 14), -1, dtype=np.int64)
+                measuring.manhattan_dense(*data, depth, 1, positions, True, 0, cut, out)
+                measuring.manhattan_dense(*data, depth, 1, positions, True, cut, n_rows, out)
                 assert out.tolist() == expected[first : first + n_rows]
-                out[:] = -1
+    for positions in ([7, 2, 2, 13, 0], [3, 4, 5, 6, 7]):
+        out = np.full((5, 14), -1, dtype=np.int64)
+        measuring.manhattan_dense(*data, 4, 2, np.array(positions), False, 1, 5, out)
+        assert out[0].tolist() == [-1] * 14
+        assert out[1:].tolist() == [[2 * d for d in expected[i]] for i in positions[1:]]
 
 
-def test_fixed_point_distances_of_more_rows_than_a_tile():
-    X = np.random.default_rng(204).integers(0, 50, size=(150, 5))
-    out = np.empty((150, 150), dtype=np.int64)
-    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 5, 0, 0, 150, 0, 80, out)
-    measuring.manhattan_dense(np.ascontiguousarray(X.T), X.sum(axis=1), 5, 0, 0, 150, 80, 150, out)
-    assert (out == np.abs(X[:, None] - X[None]).sum(axis=2)).all()
+@pytest.mark.parametrize(("n", "b"), [(150, 150), (1200, 70)])
+def test_fixed_point_distances_of_more_rows_than_a_tile(n, b):
+    rng = np.random.default_rng(204)
+    X = rng.integers(0, 50, size=(n, 5))
+    expected = np.abs(X[:, None] - X[None]).sum(axis=2)
+    data = np.ascontiguousarray(X.T), X.sum(axis=1)
+    for first in {0, n - b, (n - b) // 2}:
+        positions = np.arange(first, first + b)
+        out = np.full((b, n), -1, dtype=np.int64)
+        measuring.manhattan_dense(*data, 4, 1, positions, True, 0, b // 2 + 5, out)
+        measuring.manhattan_dense(*data, 4, 1, positions, True, b // 2 + 5, b, out)
+        assert (out == expected[positions]).all()
+    positions = rng.integers(0, n, size=b)
+    measuring.manhattan_dense(*data, 5, 1, positions, False, 0, b, out)
+    assert (out == expected[positions]).all()
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 40), (40, 3), (33, 17)])
@@ -88,15 +102,18 @@ def test_columns_in_coarse_fixed_point(shape):
     assert (sums == 5 + columns.astype(np.int64).sum(axis=0)).all()
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
 @pytest.mark.parametrize("p", [1, 7, 8, 31, 62, 63, 64, 150])
-def test_distances_of_32_bit_columns(p):
+def test_distances_of_32_bit_columns(p, dtype):
     columns = np.random.default_rng(208).integers(0, 2**26 + 1, size=(p, 14), dtype=np.uint32)
     columns[:, 0], columns[:, 1] = 2**26, 0  # no sum of 63 of them may run over
     X = columns.T.astype(np.int64)
-    expected = [[naive.manhattan(a, b) * 8 for b in X.tolist()] for a in X.tolist()]
+    unit = 8 if dtype is np.int64 else 2.0**-20
+    expected = [[dtype(naive.manhattan(a, b) * unit) for b in X.tolist()] for a in X.tolist()]
     for first, n_rows in ((0, 14), (3, 6)):
-        out = np.full((n_rows, 14), -1, dtype=np.int64)
-        measuring.manhattan_dense(columns, 8 * X.sum(axis=1), 63, 3, first, n_rows, 0, n_rows, out)
+        out = np.full((n_rows, 14), -1, dtype=dtype)
+        positions = np.arange(first, first + n_rows)
+        measuring.manhattan_dense(columns, X.sum(axis=1), 63, unit, positions, True, 0, n_rows, out)
         assert out.tolist() == expected[first : first + n_rows]
 
 

@@ -91,8 +91,24 @@ def _add_columns(query, columns, m0, m1, j0, j1, n_rows, totals):
 
 
 @kernel()
-def manhattan_dense(columns, sums, depth, bits, first, n_rows, lo, hi, out):
-    """Fixed-point Manhattan distances from consecutive rows to all rows.
+def _take_rows(columns, positions, mirrored, j0, j1, r0, r1, query):
+    """Copy the columns ``j0 … j1 − 1`` of the rows ``positions[r0:r1]``."""
+    first = positions[0]
+    for j in range(j0, j1):
+        values = query[j - j0]
+        if mirrored:
+            near = columns[j, first + r0 : first + r1]
+            for r in range(near.shape[0]):
+                values[r] = near[r]
+        else:
+            column = columns[j]
+            for r in range(r0, r1):
+                values[r - r0] = column[positions[r]]
+
+
+@kernel()
+def manhattan_dense(columns, sums, depth, unit, positions, mirrored, lo, hi, out):
+    """Manhattan distances from the rows ``positions[lo:hi]`` to all rows, summed in fixed point.
 
     The difference of two values is twice the larger one less both. The sums of the values of a row are known
     beforehand, so that a maximum and an addition are left for each pair of rows and column.
@@ -102,53 +118,67 @@ def manhattan_dense(columns, sums, depth, bits, first, n_rows, lo, hi, out):
     columns : int64 or uint32 array of shape (p, n)
         Range-normalised columns in fixed point: the matrix with its rows side by side.
     sums : int64 array of shape (n,)
-        Sum of the values of each row, in the unit of ``out``.
+        Sum of the values of each row.
     depth : int
         How many columns are summed in the type of ``columns`` at a time.
-    bits : int
-        1 in ``columns`` stands for 2 to this power in ``out``.
-    first, n_rows : int
-        The block consists of the rows ``first … first + n_rows − 1``. Distances inside it are measured once and
-        written in both places.
+    unit : int or float
+        What 1 in ``columns`` stands for in ``out``.
+    positions : int64 array of shape (b,)
+        Rows to measure from, as places in a column.
+    mirrored : bool
+        Whether ``positions`` are consecutive numbers. Distances among them are then measured once and written in
+        both places: rows ``lo … hi − 1`` of ``out`` are complete once the pieces before them are done too.
     lo, hi : int
-        Rows of the block to work on. Its rows ``lo … hi − 1`` are complete once those before them are done too.
-    out : int64 array of shape (n_rows, n)
-        Rows ``lo … hi − 1`` are overwritten, and parts of the rows after them.
+        Range of ``positions`` to work on.
+    out : array of shape (b, n)
+        Rows ``lo … hi − 1`` are overwritten, and with ``mirrored`` parts of the rows after them.
     """
     p, n = columns.shape
+    first = positions[0]
     query = np.zeros((min(p, depth), _ROWS_PER_TILE), dtype=columns.dtype)
     totals = np.zeros(_ROWS_PER_TILE * _LANES, dtype=columns.dtype)
+    before = np.zeros(_ROWS_PER_TILE * _LANES if p > depth else 0, dtype=np.int64)
     for r0 in range(lo, hi, _ROWS_PER_TILE):
         r1 = min(hi, r0 + _ROWS_PER_TILE)
         # What lies left of the block's own rows, and what lies right of what earlier rows have mirrored.
         for part in range(2):
-            start = 0 if part == 0 else first + r0
-            stop = first if part == 0 else n
+            start = 0
+            stop = n
+            if part == 0:
+                stop = first if mirrored else 0
+            elif mirrored:
+                start = first + r0
             for m0 in range(start, stop, _LANES):
                 m1 = min(stop, m0 + _LANES)
                 others = sums[m0:m1]
+                before[:] = 0
                 for j0 in range(0, p, depth):
                     j1 = min(p, j0 + depth)
-                    for j in range(j0, j1):
-                        own_values = columns[j, first + r0 : first + r1]
-                        for r in range(r1 - r0):
-                            query[j - j0, r] = own_values[r]
+                    _take_rows(columns, positions, mirrored, j0, j1, r0, r1, query)
                     totals[:] = 0
                     _add_columns(query, columns, m0, m1, j0, j1, r1 - r0, totals)
                     for r in range(r0, r1):
+                        place = (r - r0) * _LANES
+                        total = totals[place : place + (m1 - m0)]
+                        if j1 < p:
+                            sofar = before[place : place + (m1 - m0)]
+                            for m in range(m1 - m0):
+                                sofar[m] += np.int64(total[m])
+                            continue
                         row = out[r, m0:m1]
-                        total = totals[(r - r0) * _LANES :]
+                        own = sums[positions[r]]
                         if j0 == 0:
-                            own = sums[first + r]
                             for m in range(m1 - m0):
-                                row[m] = (np.int64(total[m]) << (bits + 1)) - own - others[m]
+                                row[m] = (2 * np.int64(total[m]) - own - others[m]) * unit
                         else:
+                            sofar = before[place : place + (m1 - m0)]
                             for m in range(m1 - m0):
-                                row[m] += np.int64(total[m]) << (bits + 1)
-        for m0 in range(r1, n_rows, _ROWS_PER_TILE):
-            for m in range(m0, min(n_rows, m0 + _ROWS_PER_TILE)):
-                for r in range(r0, r1):
-                    out[m, first + r] = out[r, first + m]
+                                row[m] = (2 * (sofar[m] + np.int64(total[m])) - own - others[m]) * unit
+        if mirrored:
+            for m0 in range(r1, positions.shape[0], _ROWS_PER_TILE):
+                for m in range(m0, min(positions.shape[0], m0 + _ROWS_PER_TILE)):
+                    for r in range(r0, r1):
+                        out[m, first + r] = out[r, first + m]
 
 
 @kernel()

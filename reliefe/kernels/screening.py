@@ -1,4 +1,4 @@
-"""Dense Manhattan neighbours: a float32 pass finds who is near, fixed point settles who is nearer.
+"""Dense Manhattan neighbours: sums in 32 bits find who is near, finer fixed point settles who is nearer.
 
 The screen is cheap and wrong in its last digits by a known bound. Only rows whose screened distance lies within
 that bound of the k-th are measured again, in fixed point, so that neighbours and ties are the same as if every
@@ -20,54 +20,7 @@ from reliefe.kernels.neighbours import (
 )
 from reliefe.kernels.sorting import _insertion_sort, sort, sort_pairs
 
-#: Columns summed before the sum is added to what came before; decides how far rounding can go.
-COLUMNS_PER_TILE = 64
-_ROWS_PER_TILE = 64
 _COPIED = 16  # columns turned at a time: a cache line of single precision
-_LANES = 1024  # rows measured side by side; with them, a tile of columns stays in the second-level cache
-
-
-@kernel()
-def _add_tile(query, columns, m0, m1, j0, j1, scratch, out):
-    """Add the differences in columns ``j0 … j1 − 1`` between one row and the rows ``m0 … m1 − 1`` to ``out``."""
-    width = m1 - m0
-    sums = out[m0:m1]
-    total = sums if j0 == 0 else scratch[:width]
-    for m in range(width):
-        total[m] = np.float32(0.0)
-    j = j0
-    # Eight columns at a time: the running sums are then read and written once per eight differences.
-    while j + 8 <= j1:
-        q0 = query[j]
-        q1 = query[j + 1]
-        q2 = query[j + 2]
-        q3 = query[j + 3]
-        q4 = query[j + 4]
-        q5 = query[j + 5]
-        q6 = query[j + 6]
-        q7 = query[j + 7]
-        c0 = columns[j, m0:m1]
-        c1 = columns[j + 1, m0:m1]
-        c2 = columns[j + 2, m0:m1]
-        c3 = columns[j + 3, m0:m1]
-        c4 = columns[j + 4, m0:m1]
-        c5 = columns[j + 5, m0:m1]
-        c6 = columns[j + 6, m0:m1]
-        c7 = columns[j + 7, m0:m1]
-        for m in range(width):
-            total[m] += ((abs(q0 - c0[m]) + abs(q1 - c1[m])) + (abs(q2 - c2[m]) + abs(q3 - c3[m]))) + (
-                (abs(q4 - c4[m]) + abs(q5 - c5[m])) + (abs(q6 - c6[m]) + abs(q7 - c7[m]))
-            )
-        j += 8
-    while j < j1:
-        q0 = query[j]
-        c0 = columns[j, m0:m1]
-        for m in range(width):
-            total[m] += abs(q0 - c0[m])
-        j += 1
-    if j0 > 0:
-        for m in range(width):
-            sums[m] += total[m]
 
 
 @kernel()
@@ -92,66 +45,6 @@ def side_by_side(Z, members, lo, hi, columns):
             for j in range(j0, j1):
                 for m in range(m0, min(n, m0 + _COPIED)):
                     columns[j, m] = Z[members[m], j]
-
-
-@kernel()
-def screen(columns, positions, mirrored, lo, hi, out):
-    """Single-precision Manhattan distances from the rows ``positions[lo:hi]`` to all rows.
-
-    Parameters
-    ----------
-    columns : float32 array of shape (p, n)
-        Range-normalised columns: the matrix with its rows side by side.
-    positions : int64 array of shape (b,)
-        Rows to measure from, as places in a column.
-    mirrored : bool
-        Whether ``positions`` are consecutive numbers. Distances among them are then measured once and written in
-        both places: rows ``lo … hi − 1`` of ``out`` are complete once the pieces before them are done too.
-    lo, hi : int
-        Range of ``positions`` to work on.
-    out : float32 array of shape (b, n)
-        Rows ``lo … hi − 1`` are overwritten, and with ``mirrored`` parts of the rows after them.
-
-    Notes
-    -----
-    The sum over a tile of columns is :func:`depth` additions deep at most, whatever the pieces.
-    """
-    p, n = columns.shape
-    first = positions[0]
-    queries = np.empty((min(_ROWS_PER_TILE, hi - lo), p), dtype=np.float32)
-    scratch = np.empty(min(n, _LANES), dtype=np.float32)
-    for r0 in range(lo, hi, _ROWS_PER_TILE):
-        r1 = min(hi, r0 + _ROWS_PER_TILE)
-        for j0 in range(0, p, _COPIED):
-            for r in range(r0, r1):
-                for j in range(j0, min(p, j0 + _COPIED)):
-                    queries[r - r0, j] = columns[j, positions[r]]
-        # What lies left of the block's own rows, and what lies right of what earlier rows have mirrored.
-        for part in range(2):
-            start = 0
-            stop = n
-            if part == 0:
-                stop = first if mirrored else 0
-            elif mirrored:
-                start = first + r0
-            for m0 in range(start, stop, _LANES):
-                m1 = min(stop, m0 + _LANES)
-                for j0 in range(0, p, COLUMNS_PER_TILE):
-                    j1 = min(p, j0 + COLUMNS_PER_TILE)
-                    for r in range(r0, r1):
-                        _add_tile(queries[r - r0], columns, m0, m1, j0, j1, scratch, out[r])
-        if mirrored:
-            for m0 in range(r1, positions.shape[0], _ROWS_PER_TILE):
-                for m in range(m0, min(positions.shape[0], m0 + _ROWS_PER_TILE)):
-                    for r in range(r0, r1):
-                        out[m, first + r] = out[r, first + m]
-
-
-def depth(p):
-    """Largest number of roundings between the operands of a difference and the sum over ``p`` columns."""
-    # The difference itself, three levels for eight columns, additions inside a tile (at most 7 for eights and 7 for
-    # left-over columns, or 8 for eights alone), and one per tile.
-    return 1 + 3 + min(p, 14) + -(-p // COLUMNS_PER_TILE)
 
 
 @kernel()
@@ -320,7 +213,7 @@ def nearest_screened(
     Parameters
     ----------
     screened : float32 array of shape (b, n)
-        Output of :func:`screen`, columns in the order of ``members``. A row's distance to itself is overwritten.
+        Distances in single precision, in the order of ``members``. A row's distance to itself is overwritten.
     Z : float64 array of shape (n, p)
         Range-normalised rows in their own order.
     positions : int64 array of shape (b,)
