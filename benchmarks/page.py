@@ -1,7 +1,8 @@
 """Put measured tables and plots into ``docs/performance.md``, between its markers.
 
 Run from the project root: ``python benchmarks/page.py FOLDER [FOLDER …]`` with the folders that ``peers.py`` and
-``embedding_pays.py`` wrote. Where two folders have the same workload, the later one counts.
+``embedding_pays.py`` wrote. Where two folders have the same workload, the later one counts; what none of them has stays
+as it stands on the page.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ PAGE = ROOT / "docs" / "performance.md"
 
 def main(folders):
     """Fill in the page; returns the exit code."""
-    goals, machines, pays = {}, {}, None
+    goals, machines = standing()
+    pays = None
     for folder in map(Path, folders):
         text = (folder / "results.md").read_text(encoding="utf-8") if (folder / "results.md").exists() else ""
         head = next((line for line in text.splitlines() if "commit" in line), "")
@@ -43,6 +45,19 @@ def main(folders):
         body = [line for line in pays.splitlines() if not line.startswith("# ")]
         fill("embedding", "\n".join(body).strip())
     return 0
+
+
+def standing():
+    """Return what the page has: rows of each workload, and the line that says how it was measured."""
+    _, _, rest = PAGE.read_text(encoding="utf-8").partition("<!-- goals -->\n")
+    goals, machines = {}, {}
+    for line in rest.partition("<!-- /goals -->")[0].splitlines():
+        if line.startswith("- "):
+            names, _, head = line[2:].partition(": ")
+            machines |= dict.fromkeys(names.split(", "), head)
+        elif line.startswith("|") and not line.startswith(("| workload |", "|---")):
+            goals.setdefault(line.split("|")[1].strip(), []).append(line)
+    return goals, machines
 
 
 def section(text, title):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import metadata
 
 from experiments.errors import BadInputError
@@ -40,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code, as from :func:`run`, :func:`report` and the modules ``experiments.datasets`` and
         ``experiments.rankers``; 2 when the packages of a study are not installed.
     """
-    outlive_readers()
+    _begin()
     argv = list(sys.argv[1:] if argv is None else argv)
     absent = lacking()
     if absent:
@@ -65,6 +67,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(argv, INSTALLED)
 
 
+def _begin() -> None:
+    """Get ready for readers that leave, and for a module that takes the process down while it is imported."""
+    outlive_readers()
+    with suppress(AttributeError, OSError, ValueError, RuntimeError):  # where standard error is no file
+        faulthandler.enable()
+
+
 def run(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
     """Run one study and show what came out.
 
@@ -80,7 +89,7 @@ def run(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
     int
         0 = all fine, 1 = a fold failed or a data set is not here, 2 = bad input, 130 = Ctrl-C.
     """
-    outlive_readers()
+    _begin()
     sys.path.append(os.getcwd())  # a ranker of the user's own may lie where the command is typed
     try:
         from experiments.config import compose_runs
@@ -124,7 +133,7 @@ def report(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
     int
         0 = shown, 2 = bad input.
     """
-    outlive_readers()
+    _begin()
     sys.path.append(os.getcwd())  # as in a run
     try:
         from experiments.config import compose_runs

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks import embedding_pays, own, peers, tables, workloads
+from benchmarks import embedding_pays, own, page, peers, tables, workloads
 from benchmarks.agreement import compare
 from benchmarks.processes import Worker, WorkerError
 from benchmarks.workloads import Check, Contender, Data, Workload
@@ -291,3 +291,35 @@ def test_data_come_back_from_the_file_as_they_were(tmp_path):
 
 def test_numbers_in_tables_are_readable():
     assert [tables._number(value) for value in (None, 0.12345, 12345.6)] == ["", "0.123", "12,346"]
+
+
+def test_page_keeps_what_was_not_measured_again(tmp_path, monkeypatch):
+    row = "| {} | a / b | ≥ 2 | {} | yes |"
+    old = [row.format("digits", 3), row.format("digits", 4), row.format("wide", 5)]
+    parts = [
+        "# Page",
+        "<!-- goals -->",
+        *old,
+        "",
+        "- digits, wide: that machine: commit 1",
+        "<!-- /goals -->",
+        "End",
+    ]
+    monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+    page.PAGE.write_text("\n".join(parts), encoding="utf-8")
+    new = [
+        "that machine; commit 2",
+        "## Goals",
+        "| heads |",
+        "|---|",
+        row.format("digits", 9),
+        "## digits",
+        "more",
+    ]
+    (tmp_path / "results.md").write_text("\n".join(new), encoding="utf-8")
+    for _ in range(2):  # the second time changes nothing
+        page.main([tmp_path])
+        text = page.PAGE.read_text(encoding="utf-8")
+        assert text.count("| digits |") == 1 and row.format("digits", 9) in text and old[2] in text
+        assert "- digits: that machine; commit 2\n- wide: that machine: commit 1\n" in text
+        assert text.startswith("# Page\n<!-- goals -->\n| workload") and text.endswith("<!-- /goals -->\nEnd")

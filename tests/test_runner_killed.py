@@ -322,3 +322,22 @@ def test_one_worker_and_several_in_one_program_do_not_get_in_each_others_way(tmp
         timeout=300,
     )
     assert (done.returncode, done.stdout) == (0, "the same\n"), done.stderr
+
+
+def test_a_module_that_takes_the_process_down_while_it_is_imported_is_named(tmp_path):
+    (tmp_path / "deadly_module.py").write_text("import ctypes\nctypes.string_at(0)\n", encoding="utf-8")
+    for program in ("run.py", "report.py"):
+        done = subprocess.run(
+            [
+                sys.executable,
+                str(PROJECT_ROOT / program),
+                "dataset=wine",
+                "ranker._target_=deadly_module.Mine",
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == -signal.SIGSEGV
+        assert "Segmentation fault" in done.stderr and "deadly_module.py" in done.stderr
