@@ -1,8 +1,8 @@
 """Put measured tables and plots into ``docs/performance.md``, between its markers.
 
 Run from the project root: ``python benchmarks/page.py FOLDER [FOLDER …]`` with the folders that ``peers.py`` and
-``embedding_pays.py`` wrote. Where two folders have the same workload, the later one counts; what none of them has stays
-as it stands on the page.
+``embedding_pays.py`` wrote. Where two folders have the same workload, the later one counts; what none of them has
+stays as it stands on the page.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ def main(folders):
     for folder in map(Path, folders):
         text = (folder / "results.md").read_text(encoding="utf-8") if (folder / "results.md").exists() else ""
         head = next((line for line in text.splitlines() if "commit" in line), "")
+        found = {}
         for line in section(text, "Goals"):
-            name = line.split("|")[1].strip()
-            if name in goals and machines[name] != head:
-                goals[name] = []
-            goals.setdefault(name, []).append(line)
-            machines[name] = head
+            found.setdefault(line.split("|")[1].strip(), []).append(line)
+        goals |= found
+        machines |= dict.fromkeys(found, head)
         if (folder / "growth.png").exists():
             shutil.copy(folder / "growth.png", PAGE.parent / "performance-growth.png")
         if (folder / "embedding_pays.md").exists():
