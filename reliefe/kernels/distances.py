@@ -21,6 +21,16 @@ _LANES = 512  # rows measured side by side; with them, four columns stay in the 
 
 
 @kernel()
+def _fixed_tile(Z, members, factor, j0, j1, tile):
+    """Put the columns ``j0 … j1 − 1`` in fixed point, side by side, into the first rows of ``tile``."""
+    n = members.shape[0]
+    for m0 in range(0, n, _COPIED):
+        for j in range(j0, j1):
+            for m in range(m0, min(n, m0 + _COPIED)):
+                tile[j - j0, m] = np.int64(np.rint(Z[members[m], j] * factor))
+
+
+@kernel()
 def fixed_columns(Z, members, factor, lo, hi, columns):
     """Copy columns of a matrix of rows into fixed point, its rows in another order.
 
@@ -37,13 +47,8 @@ def fixed_columns(Z, members, factor, lo, hi, columns):
     columns : int64 array of shape (p, n)
         Rows ``lo … hi − 1`` are overwritten.
     """
-    n = members.shape[0]
     for j0 in range(lo, hi, _COPIED):
-        j1 = min(hi, j0 + _COPIED)
-        for m0 in range(0, n, _COPIED):
-            for j in range(j0, j1):
-                for m in range(m0, min(n, m0 + _COPIED)):
-                    columns[j, m] = np.int64(np.rint(Z[members[m], j] * factor))
+        _fixed_tile(Z, members, factor, j0, min(hi, j0 + _COPIED), columns[j0:])
 
 
 @kernel()
@@ -209,10 +214,7 @@ def coarse_columns(Z, members, factor, bits, lo, hi, columns, sums, errors):
     fine = np.empty((_COPIED, n), dtype=np.int64)
     for j0 in range(lo, hi, _COPIED):
         j1 = min(hi, j0 + _COPIED)
-        for m0 in range(0, n, _COPIED):
-            for j in range(j0, j1):
-                for m in range(m0, min(n, m0 + _COPIED)):
-                    fine[j - j0, m] = np.int64(np.rint(Z[members[m], j] * factor))
+        _fixed_tile(Z, members, factor, j0, j1, fine)
         for j in range(j0, j1):
             values = fine[j - j0]
             lowest = values.min()
