@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--times", type=Path)
     given = parser.parse_args(argv)
     try:
-        from experiments import publishing
+        from experiments import published_texts, publishing
 
         if given.action == "collect":
             times = None if given.times is None else given.times.absolute()
@@ -40,7 +40,7 @@ def main(argv: list[str]) -> int:
         if given.action == "all":
             for name in publishing.studies():
                 publishing.show(name, sys.stdout)
-        for file in publishing.write_texts():
+        for file in published_texts.write_texts():
             print(f"written: {file}")
         return 0
     except BadInputError as error:

@@ -9,7 +9,7 @@ import pytest
 from listening import LASTING, Listening
 
 import reliefe
-from experiments import datasets, publishing, rows
+from experiments import datasets, published_texts, publishing, rows
 from experiments.analysis import measurements
 from experiments.config import compose_runs
 from experiments.errors import BadInputError
@@ -77,7 +77,7 @@ def test_seconds_are_means_over_data_sets_that_all_with_times_have(run, tmp_path
     untimed = (frame["dataset"] == "wine") & (frame["ranker"] == "relieff")
     partly = frame.assign(fit_seconds=frame["fit_seconds"].mask(untimed))
     monkeypatch.setattr(publishing, "rows", lambda *_: (partly, configs("tiny", folder)))
-    text = publishing.overview("tiny", folder)
+    text = published_texts.overview("tiny", folder)
     assert "seconds of one fit, mean over breast_cancer." in text
     (line,) = [each for each in text.splitlines() if each.startswith("| Mutual information |")]
     mine = frame[(frame["dataset"] == "breast_cancer") & (frame["ranker"] == "mutual_information")]
@@ -133,7 +133,7 @@ def test_cells_that_are_not_done_are_not_published(run, tmp_path):
 
 def test_the_overview_has_the_numbers_of_the_rows(run):
     frame, folder = run
-    text = publishing.overview("tiny", folder)
+    text = published_texts.overview("tiny", folder)
     for ranker, name in (("relieff", "ReliefF"), ("mutual_information", "Mutual information")):
         (line,) = [line for line in text.splitlines() if line.startswith(f"| {name} |")]
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -144,7 +144,7 @@ def test_the_overview_has_the_numbers_of_the_rows(run):
     index = json.loads((folder / "rows" / "cells.json").read_text())
     index["tiny"] = [each for each in index["tiny"] if each[1:3] != ["wine", "relieff"]]
     (folder / "rows" / "cells.json").write_text(json.dumps(index))
-    text = publishing.overview("tiny", folder)
+    text = published_texts.overview("tiny", folder)
     (line,) = [line for line in text.splitlines() if line.startswith("| ReliefF |")]
     assert line.split("|")[3].strip() == "–"
     assert "seconds of one fit, mean over breast_cancer." in text  # the one on which both have times
@@ -154,7 +154,7 @@ def test_the_overview_has_the_numbers_of_the_rows(run):
 @pytest.mark.parametrize("name", ["phases", "adaptive_k", "sparsity", "latent_dimension"])
 def test_measurements_have_their_numbers_in_the_overview(name):
     frame, asked = publishing.rows(name)
-    text = publishing.overview(name)
+    text = published_texts.overview(name)
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
     pairs = frame[frame["status"] == "ok"][["dataset", "ranker"]].drop_duplicates()
     assert len(lines) == len(pairs) > 0
@@ -184,7 +184,7 @@ def test_claims_in_the_texts_have_their_criterion_and_say_once_what_all_lack(tmp
             "missing": [lacking, f"{lacking}; times of chess × A"],
         }
     ).to_csv(tmp_path / "tables" / "tiny_claims.csv", index=False)
-    text = publishing.claims_overview("tiny", tmp_path)
+    text = published_texts.claims_overview("tiny", tmp_path)
     assert text.count(lacking) == 1
     assert "| it is 13th | place 13 ± 3 | cannot be decided | so far it holds: place 11 of 48 |" in text
     assert "| it \\| wins | rank 1 | cannot be decided | Missing: also times of chess × A |" in text
@@ -197,7 +197,7 @@ def test_what_is_not_there_is_named(tmp_path, run):
     with pytest.raises(BadInputError, match="other has not been published; published: tiny"):
         publishing.rows("other", folder)
     with pytest.raises(BadInputError, match=r"tiny_claims.csv is missing"):
-        publishing.claims_overview("tiny", folder)
+        published_texts.claims_overview("tiny", folder)
     with pytest.raises(BadInputError, match=r"studies.yaml"):
         publishing.studies(folder)
     (folder / "studies.yaml").write_text("- mcc\n- 3\n")
@@ -207,14 +207,14 @@ def test_what_is_not_there_is_named(tmp_path, run):
 
 def test_a_part_of_a_text_is_replaced():
     text = "a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n"
-    assert publishing.update_part(text, "x", "new\n") == text.replace("old", "new")
+    assert published_texts.update_part(text, "x", "new\n") == text.replace("old", "new")
     for wrong in (text.replace("begin", "start"), text.replace("end", "stop"), ""):
         with pytest.raises(BadInputError, match="x: begin"):
-            publishing.update_part(wrong, "x", "new")
+            published_texts.update_part(wrong, "x", "new")
 
 
 def test_numbers_in_the_texts_are_those_of_the_published_rows():
-    for file, text in publishing.texts().items():
+    for file, text in published_texts.texts().items():
         assert file.read_text(encoding="utf-8") == text, f"{file.name} is stale: python publish.py texts"
 
 
@@ -234,7 +234,7 @@ def test_published_cells_are_found_by_whoever_runs_the_same(local_data, monkeypa
 
 def test_published_studies_are_there_and_hold_no_path_of_a_machine():
     names = publishing.studies()
-    assert publishing._MAIN in names
+    assert published_texts._MAIN in names
     for name in names:
         frame, asked = publishing.rows(name)
         assert len(frame) and set(frame["status"]) == {"ok"}
