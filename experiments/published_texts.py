@@ -158,7 +158,7 @@ def claims_overview(name: str, folder: Path = FOLDER) -> str:
     BadInputError
         If there is no table.
     """
-    from experiments.analysis.claims import shared_missing
+    from experiments.analysis.claims import UNDECIDED, shared_missing
 
     file = folder / "tables" / f"{name}_claims.csv"
     try:
@@ -167,8 +167,11 @@ def claims_overview(name: str, folder: Path = FOLDER) -> str:
         raise BadInputError(f"{file} is missing: python publish.py makes it") from error
     counts = claims["verdict"].value_counts()
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts.index)
+    first = f"Of {len(claims)} claims of the paper: {told}."
+    if not claims["evidence"].any() and set(counts.index) == {UNDECIDED}:
+        return first
     shared, own = shared_missing(claims["missing"].tolist())
-    lines = [f"Of {len(claims)} claims of the paper: {told}.", ""]
+    lines = [first, ""]
     if shared:
         lines += [
             f"What those lack that cannot be decided, where their line says nothing else: {shared}.",

@@ -124,6 +124,14 @@ def test_a_part_of_the_cells_gives_evidence_but_no_verdict():
     assert line["missing"] == f"{', '.join(MCC_DATASETS[4:])} (every ranker)"
 
 
+def test_some_of_the_rankers_are_no_evidence_for_a_place_among_all():
+    made, configs = study(["chess", "madelon"], dict(list(RANKERS.items())[:8]), name="mcc", **CHEAP)
+    found = checked(made, configs)
+    assert set(found["verdict"]) == {"cannot be decided"}
+    assert found.loc["lowest rank by max F1", "evidence"] == ""
+    assert found.loc["no consistent gain by embedding", "evidence"].startswith("so far")  # asks for no others
+
+
 def test_other_data_sets_are_no_evidence():
     made, configs = study(["wine", "digits"], name="mcc", **CHEAP)
     found = checked(made, configs)

@@ -372,7 +372,7 @@ def _protocol(claim: Claim, comparison: Comparison) -> str:
 
 
 def _missing(claim: Claim, comparison: Comparison) -> tuple[str, bool]:
-    """Say which cells are missing, and whether any is there."""
+    """Say which cells are missing, and whether what is there says anything."""
     summed, states = (
         comparison.summary,
         comparison.missing.set_index(["dataset", "ranker"])["state"].to_dict(),
@@ -399,7 +399,10 @@ def _missing(claim: Claim, comparison: Comparison) -> tuple[str, bool]:
             for dataset in rest
         }
         parts += [f"times of {each}" for each in _cells(untimed, comparison)]
-    return "; ".join(parts), len(whole) < len(claim.datasets)
+    if comparison.group.varies_iterations:
+        return "; ".join(parts), len(whole) < len(claim.datasets)
+    # A rank, or the best, among some of the paper's rankers says nothing of that among all of them.
+    return "; ".join(parts), any(not rankers for rankers in lacking.values())
 
 
 def _cells(lacking: dict[str, list[str]], comparison: Comparison) -> list[str]:
