@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from listening import LASTING, Listening
 
+import bootstrap
 import reliefe
 from experiments import datasets, published_texts, publishing, rows
 from experiments.analysis import measurements
@@ -230,6 +231,16 @@ def test_published_cells_are_found_by_whoever_runs_the_same(local_data, monkeypa
     asked = Study(compose_runs(argv).configs)
     found = Store(publishing.FOLDER.parent).states(asked.cells)
     assert len(asked.cells) == 280 and set(found.values()) == {"ok"} and len(found) == 280
+
+
+def test_a_first_run_works_and_is_not_read_from_published_rows():
+    """A study that shares its cells with the default protocol would leave nothing to run for a newcomer."""
+    for argv in (
+        bootstrap.DEMO,
+        ["dataset=wine,breast_cancer", "ranker=relieff,random_forest,mutual_information"],
+    ):
+        cells = Study(compose_runs(argv).configs).cells
+        assert cells and Store(publishing.FOLDER.parent).states(cells) == {}
 
 
 def test_published_studies_are_there_and_hold_no_path_of_a_machine():
