@@ -240,7 +240,7 @@ def test_a_first_run_works_and_is_not_read_from_published_rows():
         ["dataset=wine,breast_cancer", "ranker=relieff,random_forest,mutual_information"],
     ):
         cells = Study(compose_runs(argv).configs).cells
-        assert cells and Store(publishing.FOLDER.parent).states(cells) == {}
+        assert cells and Store(publishing.FOLDER).states(cells) == {}
 
 
 def test_published_studies_are_there_and_hold_no_path_of_a_machine():
