@@ -10,7 +10,7 @@ from threading import Lock
 import numpy as np
 from scipy import sparse
 
-from reliefe._threads import Team, pieces
+from reliefe._threads import pieces
 from reliefe.kernels import distances as kernels
 from reliefe.kernels import mixed_distances, screening
 from reliefe.kernels.neighbours import nearest_first, nearest_per_class
@@ -160,6 +160,7 @@ class FixedColumns:
 
 
 def _few_columns(Z):
+    """Pieces of the columns of Z that are copied at a time."""
     return pieces(Z.shape[1], int(np.clip(2**20 // Z.shape[0], 16, 1024)))
 
 
@@ -321,11 +322,11 @@ def _infinite(dtype):
     return np.int64(np.iinfo(np.int64).max) if dtype.kind == "i" else np.float64(np.inf)
 
 
-def side_by_side(X, members, dtype, team):
-    """Return the rows ``members`` of X side by side, as the columns of a new array."""
-    columns = np.empty((X.shape[1], members.shape[0]), dtype=dtype)
-    step = int(np.clip(2**20 // members.shape[0], 16, 1024))
-    team.each(lambda lo, hi: screening.side_by_side(X, members, lo, hi, columns), pieces(X.shape[1], step))
+def side_by_side(X, members):
+    """Return the rows ``members`` of X, all of them in some order, side by side, as the columns of a new array."""
+    columns = np.empty(X.shape[::-1])
+    for lo, hi in _few_columns(X):
+        screening.side_by_side(X, members, lo, hi, columns)
     return columns
 
 
@@ -405,7 +406,7 @@ class MixedColumns(_Measured):
             self._n_columns = p
         else:
             super().__init__(groups, tolerance, float(n * p))
-            columns = side_by_side(Z, groups.members, np.float64, Team())
+            columns = side_by_side(Z, groups.members)
             columns /= unit
             np.rint(columns, out=columns)
             columns *= unit
@@ -445,7 +446,7 @@ class EmbeddedRows(_Measured):
             self._norms = np.sqrt(np.asarray(E.multiply(E).sum(axis=1), dtype=np.float64).ravel())
             spread = E.max(axis=0).toarray().ravel() - E.min(axis=0).toarray().ravel()
         else:
-            self._columns = side_by_side(E, groups.members, np.float64, Team())
+            self._columns = side_by_side(E, groups.members)
             self._norms = np.sqrt(np.einsum("ij,ij->j", self._columns, self._columns))
             spread = np.ptp(E, axis=0)
         scale = {

@@ -20,7 +20,7 @@ from reliefe.kernels.neighbours import (
 )
 from reliefe.kernels.sorting import _insertion_sort, sort, sort_pairs
 
-_COPIED = 16  # columns turned at a time: a cache line of single precision
+_COPIED = 16  # columns turned at a time: two cache lines
 
 
 @kernel()
