@@ -35,6 +35,7 @@ from experiments.rows import all_ok, machine, to_frame, to_table
 from experiments.splits import folds
 from experiments.studies import Subject
 from experiments.targets import locate, parameter_names
+from reliefe.ranking import descending_order
 
 #: What is null in the rows when timings do not count.
 TIMINGS = ("fit_seconds", "warm_up_seconds", "learner_seconds", "phase_seconds")
@@ -212,7 +213,7 @@ def evaluate_ranking(
             raise RuntimeError(f"no score of all features in this fold ({whole['error']})")
         ranked, numbers = _rank(cell, part, noise, terms)
         grid = feature_grid(part.n_features, cell.grid_points)
-        order = np.argsort(-ranked.weights, kind="stable")
+        order = descending_order(ranked.weights)
         learnt = _learn(cell, part, order, grid[:-1], noise)
         return {
             **numbers,

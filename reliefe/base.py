@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from numbers import Integral
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
+
+from reliefe.ranking import ranks
 
 
 class Ranker(SelectorMixin, BaseEstimator):
@@ -72,9 +73,7 @@ class Ranker(SelectorMixin, BaseEstimator):
     def _set_weights(self, weights):
         """Keep the weights, and rank the columns by them; equal weights stand in the order of the columns."""
         self.feature_importances_ = weights
-        order = np.argsort(-weights, kind="stable")
-        self.ranking_ = np.empty(weights.shape[0], dtype=np.int64)
-        self.ranking_[order] = np.arange(1, weights.shape[0] + 1)
+        self.ranking_ = ranks(weights)
 
     def _check_selection_against(self, p):
         if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:

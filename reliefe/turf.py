@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reliefe.base import amount_of
+from reliefe.ranking import descending_order
 from reliefe.wrapper import SubsetRanker
 
 _STEP = 0.01  # share of the spread of the last weights that separates columns dropped in different iterations
@@ -79,7 +80,7 @@ class TuRF(SubsetRanker):
             self.n_fits_[left] += 1
             if left.shape[0] <= n_final:
                 break
-            order = np.argsort(-found, kind="stable")
+            order = descending_order(found)
             keep = max(n_final, left.shape[0] - removed)
             dropped.append((left[order[keep:]], found[order[keep:]]))
             left = np.sort(left[order[:keep]])

@@ -128,9 +128,9 @@ def test_top_sets_take_ties_as_evaluation_does_and_the_cut_is_told():
     order = orders(weights)
     assert order.tolist() == [[1, 0, 2, 3], [3, 2, 1, 0], [0, 1, 2, 3]]
     assert np.array_equal(top_sets(order, 2), sets(4, {0, 1}, {2, 3}, {0, 1}))
-    assert tied_cuts(weights, order, 2).tolist() == [True, False, True]
-    assert tied_cuts(weights, order, 3).tolist() == [False, False, True]
-    assert tied_cuts(weights, order, 4).tolist() == [False] * 3
+    assert tied_cuts(weights, 2).tolist() == [True, False, True]
+    assert tied_cuts(weights, 3).tolist() == [False, False, True]
+    assert tied_cuts(weights, 4).tolist() == [False] * 3
     assert top_sets(order, 9).all()
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from scipy import stats
 
 from experiments.analysis.scores import common, comparable
+from experiments.analysis.ties import equalised
 
 
 def averages(table: pd.DataFrame, *, higher_is_better: bool = True, confidence: float = 0.95) -> pd.DataFrame:
@@ -42,6 +43,7 @@ def averages(table: pd.DataFrame, *, higher_is_better: bool = True, confidence: 
         lines.append([ranker, mean, sd, *around, float(values.min()), float(values.max()), n])
     columns = ["ranker", "mean", "sd", "minus_sd", "plus_sd", "lower", "upper", "minimum", "maximum"]
     found = pd.DataFrame(lines, columns=[*columns, "n_datasets"])
+    found["mean"] = equalised(found["mean"])
     found = found.sort_values("mean", ascending=not higher_is_better, kind="stable", ignore_index=True)
     found.attrs["datasets"] = [str(each) for each in shared.index]
     found.attrs["left_out"] = left_out

@@ -25,6 +25,7 @@ from baycomp.multiple import Posterior
 from scipy import stats
 from sklearn.utils import check_random_state
 
+from experiments.analysis.ties import TIE
 from experiments.errors import BadScoresError
 
 #: Bound of σ and std0 as a multiple of the scatter within and among data sets; baycomp's.
@@ -297,6 +298,8 @@ def _prepare(x, y, rope: float, runs: int, label: str) -> _Prepared | None:
                 "runs is the number of repeats"
             )
         difference = b - a
+        # Scores that differ by rounding alone are equal.
+        difference[np.abs(difference) < TIE * np.maximum(np.abs(a), np.abs(b))] = 0.0
         differences.append(difference)
         steady.append(np.ptp(difference) <= 8 * np.finfo(float).eps * max(np.abs(a).max(), np.abs(b).max()))
     if all(np.all(np.abs(each) == 0) for each in differences):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.scores import common, comparable
+from experiments.analysis.ties import equalised, tied_ranks
 
 
 def places(scores: pd.DataFrame, *, higher_is_better: bool) -> pd.DataFrame:
@@ -25,7 +26,7 @@ def places(scores: pd.DataFrame, *, higher_is_better: bool) -> pd.DataFrame:
     DataFrame
         Of the same shape: 1 is the best of the data set; equal scores share the mean of their places; NaN stays.
     """
-    return scores.astype("float64").rank(axis=1, ascending=not higher_is_better, method="average")
+    return tied_ranks(scores, higher_is_better=higher_is_better)
 
 
 def cost_quality(seconds: pd.DataFrame, quality: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -67,7 +68,7 @@ def cost_quality(seconds: pd.DataFrame, quality: Mapping[str, pd.DataFrame]) -> 
 
 
 def _points(measure: str, dataset: str, seconds: pd.Series, quality: pd.Series) -> list[list]:
-    time, good = seconds.to_numpy(dtype=float), quality.to_numpy(dtype=float)
+    time, good = equalised(seconds), equalised(quality)
     # Row i, column j: is j at least as good as i in both, and better in one?
     beaten = (time[None, :] <= time[:, None]) & (good[None, :] >= good[:, None])
     beaten &= (time[None, :] < time[:, None]) | (good[None, :] > good[:, None])

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from experiments.analysis.ties import equalised, equalised_rows, tied_ranks
 from experiments.errors import BadScoresError
 
 #: Of fewer, Friedman's test says nothing.
@@ -72,7 +73,8 @@ def average_ranks(frame: pd.DataFrame, *, higher_is_better: bool = True) -> pd.S
     -------
     Series
         Ranker → average rank over the data sets that all rankers finished, in the order of the columns. 1 is
-        best; ties share their average.
+        best; ties share their average, and scores (or means over folds) that differ by rounding alone are tied
+        (:mod:`experiments.analysis.ties`).
 
     Raises
     ------
@@ -81,8 +83,9 @@ def average_ranks(frame: pd.DataFrame, *, higher_is_better: bool = True) -> pd.S
         all.
     """
     table = _common(_per_dataset(frame))
-    ranked = table.rank(axis=1, ascending=not higher_is_better, method="average")
-    return ranked.mean().rename("rank")
+    means = tied_ranks(table, higher_is_better=higher_is_better).mean()
+    # Average ranks, too, are equal when they differ by rounding alone.
+    return pd.Series(equalised(means), index=means.index, name="rank")
 
 
 def critical_distance(n_rankers: int, n_datasets: int, alpha: float = 0.05) -> float:
@@ -201,7 +204,7 @@ def _common(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _friedman(table: pd.DataFrame) -> tuple[float, float]:
-    values = table.to_numpy()
+    values = equalised_rows(table).to_numpy()
     tied = (values == values[:, :1]).all()
     # With two rankers it is a sign test in disguise, and scipy refuses it. On one data set without ties chi-square
     # is the number of rankers less one, whatever the scores.

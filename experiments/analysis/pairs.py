@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.scores import fold_scores
+from experiments.analysis.ties import equalised, equalised_rows
 
 #: Difference of two F1 below which they count as equal (the paper's).
 ROPE = 0.05
@@ -169,8 +170,11 @@ def pairs_of(
         # Means over different data sets compare nothing, so a data set's mean is taken off first.
         own = rows[~rows["ranker"].isin(list(also))]
         table = own.groupby(["dataset", "ranker"], sort=False)["value"].mean().unstack("ranker")
+        table = equalised_rows(table)
         excess = table.sub(table.mean(axis=1), axis=0).mean(axis=0)
-        excess = excess.reindex(chosen).sort_values(ascending=False, kind="stable")
+        excess = pd.Series(equalised(excess.reindex(chosen)), index=chosen).sort_values(
+            ascending=False, kind="stable"
+        )
         best = set(excess.index[:n_most])
         not_tested = [ranker for ranker in chosen if ranker not in best]
         chosen = [ranker for ranker in chosen if ranker in best]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.analysis.ties import equalised_rows
 
 
 @dataclass(frozen=True)
@@ -166,14 +167,15 @@ def score_table(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> 
     -------
     DataFrame
         Data sets × rankers, each in the order of ``rows``; NaN where a ranker is not complete on a data set or
-        the measure has no value in any fold.
+        the measure has no value in any fold. Means that differ by rounding alone are one number within a data set
+        (:func:`experiments.analysis.ties.equalised`), so that whoever compares them sees them as equal.
     """
     values = rows[["dataset", "ranker"]].assign(value=fold_scores(rows, measure, average=average))
     means = values.groupby(["dataset", "ranker"], sort=False)["value"].mean()
     table = means.unstack("ranker") if len(means) else pd.DataFrame(dtype=float)
     table = table.reindex(index=rows["dataset"].unique(), columns=rows["ranker"].unique())
     table.index.name, table.columns.name = "dataset", "ranker"
-    return table.astype(float)
+    return equalised_rows(table)
 
 
 def comparable(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

@@ -183,5 +183,5 @@ def _measured(lists: pd.Series, tops: Sequence[int], name: str) -> dict[str, flo
         column = phi(top)
         found = selection_stability(top_sets(order, top))
         line |= {column: found.value, f"{column}_lower": found.lower, f"{column}_upper": found.upper}
-        line[f"tied_top_{top}"] = int(tied_cuts(weights, order, top).sum())
+        line[f"tied_top_{top}"] = int(tied_cuts(weights, top).sum())
     return line

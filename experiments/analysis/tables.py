@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.analysis.ties import equalised, first_best
 
 #: How F1 is averaged over classes. Micro is the paper's.
 AVERAGES = ("micro", "macro")
@@ -21,6 +22,7 @@ _OF_AVERAGE = (
     "f1_{}_all_mean",
     "f1_{}_all_sd",
 )
+_COMPARED = [f"{name}_{average}_mean" for average in AVERAGES for name in ("best_f1", "aurf1")]
 _NUMBERS = [
     *(name.format(average) for average in AVERAGES for name in _OF_AVERAGE),
     "rf1_undefined_folds",
@@ -79,7 +81,12 @@ def summary(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Dat
     groups = {tuple(pair): _numbers(group) for pair, group in rows.groupby(PAIR, sort=False)}
     lines = [groups.get(pair, {}) for pair in covered[PAIR].itertuples(index=False, name=None)]
     numbers = pd.DataFrame(lines, columns=_NUMBERS, index=covered.index).astype("float64")
-    return pd.concat([covered, numbers], axis=1)
+    summed = pd.concat([covered, numbers], axis=1)
+    # Means that are compared with one another, those of one data set, are equal when they differ by rounding alone.
+    for _, places in summed.groupby(["dataset", "protocol"], sort=False).groups.items():
+        for name in _COMPARED:
+            summed.loc[places, name] = equalised(summed.loc[places, name])
+    return summed
 
 
 def complete(summed: pd.DataFrame) -> pd.DataFrame:
@@ -141,8 +148,8 @@ def _numbers(rows: pd.DataFrame) -> dict[str, Any]:
     for average in AVERAGES:
         best = rows[f"best_f1_{average}"].to_numpy(dtype=float)
         pairs = zip(rows["grid"], rows[f"f1_{average}"], strict=True)
-        # argmax takes the first of equal scores, which is the smallest number of features.
-        at = [grid[int(np.argmax(curve))] for grid, curve in pairs]
+        # Of equal scores the first counts, which has the smallest number of features.
+        at = [grid[first_best(curve)] for grid, curve in pairs]
         area = rows[f"aurf1_{average}"].dropna().to_numpy(dtype=float)
         whole = rows[f"f1_{average}_all"].to_numpy(dtype=float)
         values = (*_mean_sd(best), float(np.median(at)), *_mean_sd(area), *_mean_sd(whole))

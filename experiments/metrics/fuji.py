@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy.integrate import trapezoid
 
+from reliefe.ranking import descending_order
+
 #: A score that is not further below the one before it in the order is tied with it.
 TIE = 1e-12
 
@@ -149,9 +151,7 @@ def _checked(scores, name: str, negative: str) -> np.ndarray:
 
 def _places(scores: np.ndarray) -> np.ndarray:
     """Place of every feature in the order, from 0."""
-    order = np.argsort(-scores, kind="stable")
-    group = np.cumsum(-np.diff(scores[order], prepend=scores[order[0]]) > TIE)
-    order = order[np.lexsort((order, group))]
+    order = descending_order(scores, tolerance=TIE)
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     return places

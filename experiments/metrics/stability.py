@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from experiments.metrics.fuji import areas_under_fuji
+from reliefe.ranking import descending_order, tied_with_next
 
 
 class Stability(NamedTuple):
@@ -83,7 +84,7 @@ def orders(weights) -> np.ndarray:
     int array of shape (n_lists, n_features)
         Ties go to the lower index, as where rankings are evaluated.
     """
-    return np.argsort(-np.asarray(weights, dtype=np.float64), axis=1, kind="stable")
+    return descending_order(weights)
 
 
 def top_sets(order, size: int) -> np.ndarray:
@@ -114,7 +115,7 @@ def top_sets(order, size: int) -> np.ndarray:
     return marked
 
 
-def tied_cuts(weights, order, size: int) -> np.ndarray:
+def tied_cuts(weights, size: int) -> np.ndarray:
     """Tell where the last feature of a top set and the first one outside have the same weight.
 
     Which of them is in the set is then decided by their index, the same in all lists, and not by the ranker: the
@@ -124,8 +125,6 @@ def tied_cuts(weights, order, size: int) -> np.ndarray:
     ----------
     weights : float array of shape (n_lists, n_features)
         The lists.
-    order : int array of shape (n_lists, n_features)
-        From :func:`orders`.
     size : int
         Of the top sets; at least 1.
 
@@ -134,11 +133,10 @@ def tied_cuts(weights, order, size: int) -> np.ndarray:
     bool array of shape (n_lists,)
         False where there are no more features than ``size``.
     """
-    weights, order = np.asarray(weights, dtype=np.float64), np.asarray(order)
-    if size >= order.shape[1]:
-        return np.zeros(len(order), dtype=bool)
-    inside, outside = np.take_along_axis(weights, order[:, size - 1 : size + 1], axis=1).T
-    return inside == outside
+    weights = np.asarray(weights, dtype=np.float64)
+    if size >= weights.shape[1]:
+        return np.zeros(len(weights), dtype=bool)
+    return tied_with_next(weights)[:, size - 1]
 
 
 def fold_pairs(n_folds: int, at_most: int = 100) -> list[tuple[int, int]]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from experiments.errors import DatasetError
 from experiments.studies import Subject, needs
+from reliefe.ranking import ranks
 
 
 @needs(informative=True)
@@ -35,6 +34,7 @@ def recovery(subject: Subject) -> dict[str, Any]:
             "the data set does not say which of its columns decide the target (informative: [names] in its YAML)"
         )
     weights = subject.fit().weights
-    ranks = np.empty(weights.shape[0], dtype=np.int64)
-    ranks[np.argsort(-weights, kind="stable")] = np.arange(1, weights.shape[0] + 1)
-    return {"n_features": weights.shape[0], "ranks": sorted(ranks[list(subject.informative)].tolist())}
+    return {
+        "n_features": weights.shape[0],
+        "ranks": sorted(ranks(weights)[list(subject.informative)].tolist()),
+    }

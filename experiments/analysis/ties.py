@@ -1,0 +1,100 @@
+"""Which means of folds are equal: those that differ by rounding alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+#: Means this close to one another are equal, as a share of the larger one.
+TIE = 1e-12
+
+
+def equalised(values) -> np.ndarray:
+    """Give numbers that differ by rounding alone one value, so that ``==``, ``<`` and ranks see them as equal.
+
+    Parameters
+    ----------
+    values : float array of any shape
+        Numbers that are compared with one another; NaN stays.
+
+    Returns
+    -------
+    float64 ndarray of the same shape
+        In ascending order, a number that differs from the next by less than :data:`TIE` of the larger absolute
+        value is equal to it; all numbers that hang together so get the largest of them.
+
+    Notes
+    -----
+    The mean of the same fold scores in another order of summing differs in its last digits.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    flat = values.ravel()
+    order = np.argsort(flat, kind="stable")  # NaN comes last
+    order = order[: np.count_nonzero(~np.isnan(flat))]
+    ordered = flat[order]
+    if not len(ordered):
+        return values.copy()
+    with np.errstate(invalid="ignore"):  # ∞ − ∞
+        larger = np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
+        apart = np.diff(ordered) >= TIE * larger
+    same = ordered[1:] == ordered[:-1]
+    group = np.concatenate([[0], np.cumsum(apart & ~same)])
+    last = np.append(np.flatnonzero(np.diff(group)), len(group) - 1)
+    made = flat.copy()
+    made[order] = ordered[last[group]]
+    return made.reshape(values.shape)
+
+
+def equalised_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """Do so within every row of a table.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Data sets × rankers; NaN stays.
+
+    Returns
+    -------
+    DataFrame
+        Of the same shape, float64.
+    """
+    made = [equalised(row) for row in table.to_numpy(dtype=np.float64)]
+    return pd.DataFrame(
+        np.array(made, dtype=np.float64).reshape(table.shape), index=table.index, columns=table.columns
+    )
+
+
+def tied_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> pd.DataFrame:
+    """Rank within every row of a table.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Data sets × rankers; NaN stays.
+    higher_is_better : bool, default=True
+        False for times.
+
+    Returns
+    -------
+    DataFrame
+        Of the same shape: 1 is the best of the row; equal numbers (:func:`equalised`) share the mean of their
+        places.
+    """
+    return equalised_rows(table).rank(axis=1, ascending=not higher_is_better, method="average")
+
+
+def first_best(curve) -> int:
+    """Find the first point of a curve that is as high as its highest.
+
+    Parameters
+    ----------
+    curve : float array of shape (n_points,)
+        At least one point, no NaN.
+
+    Returns
+    -------
+    int
+        Its position; a point that differs from the highest by rounding alone is as high.
+    """
+    curve = equalised(curve)
+    return int(np.argmax(curve))
