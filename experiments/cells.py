@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from experiments.errors import ConfigError
 from experiments.keys import cell_key, keys_of_repeats
-from experiments.rows import versions
 from experiments.schema import ROWS_VERSION
 from experiments.store import Store
+from experiments.versions import versions
 
 #: Task → which learner of a protocol it takes, and the packages beside the usual ones that make its folds.
 _OF_TASK = {
@@ -153,8 +153,9 @@ def cells_of(
         "learner": _deciding(learner),
         "seed": config["seed"],
     }
-    of_learner = versions(learner, also=of_folds)
-    of_both = versions(learner, ranker, also=of_folds)
+    of_task = [f"evaluation.{task}"]
+    of_learner = versions(learner, also=of_folds, numbers=of_task)
+    of_both = versions(learner, ranker, also=of_folds, numbers=[*of_task, "evaluation.ranking"])
     content = {
         **common,
         "kind": "ranking",

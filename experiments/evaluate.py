@@ -35,10 +35,14 @@ from experiments.rows import all_ok, machine, to_frame, to_table
 from experiments.splits import folds
 from experiments.studies import Subject
 from experiments.targets import locate, parameter_names
+from experiments.versions import installed
 from reliefe.ranking import descending_order
 
 #: What is null in the rows when timings do not count.
 TIMINGS = ("fit_seconds", "warm_up_seconds", "learner_seconds", "phase_seconds")
+
+#: Versions that stand in the rows and not in the keys.
+_INFORMATIVE = {"python": platform.python_version(), "reliefe-bench": installed("reliefe-bench")}
 
 #: (ranker, data, process) of fits that were done already.
 _warm: set[tuple[str, str, int]] = set()
@@ -312,7 +316,7 @@ def _each_fold(
         "seed": cell.seed,
         "n_features": X.shape[1],
         "n_threads": _n_threads(cell, terms),
-        "versions": json.dumps({"python": platform.python_version(), **cell.versions}),
+        "versions": json.dumps({**_INFORMATIVE, **cell.versions}),
         "machine": json.dumps(machine()),
     }
     n_classes = y.shape[1] if sparse.issparse(y) else int(np.max(y)) + 1

@@ -26,8 +26,9 @@ from experiments.evaluate import (
 )
 from experiments.fits import FitEnded, Fitted, Fitter, Here, Limits, Terms
 from experiments.limits import Keeper, settled
-from experiments.rows import all_ok, present
+from experiments.rows import all_ok
 from experiments.store import SetAside, Store
+from experiments.versions import present
 
 #: What :func:`experiments.limits.settled` asks of a row.
 _SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]

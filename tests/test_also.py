@@ -12,7 +12,7 @@ from experiments.analysis.scores import complete_rows
 from experiments.config import compose_runs
 from experiments.errors import ConfigError
 from experiments.report import posteriors
-from experiments.rows import present, versions
+from experiments.versions import present, versions
 
 MINE = """
 class Mine:
@@ -151,4 +151,4 @@ def test_rows_of_a_module_of_one_s_own_are_tied_to_its_source(mine):
     of_ours = versions(
         {"_target_": "reliefe.ReliefF"}, {"_target_": "skrebate.SURF"}, {"_target_": "sklearn.svm.SVC"}
     )
-    assert set(of_ours) == {"numpy", "scipy", "scikit-learn", "numba", "reliefe-bench", "skrebate"}
+    assert set(of_ours) == {"numpy", "scipy", "scikit-learn", "numba", "reliefe.ReliefF", "skrebate"}

@@ -13,7 +13,7 @@ from experiments.ranker_check import check
 from experiments.rankers import rank
 from experiments.rankers.information import JMI, MRMR
 from experiments.rankers.scores import anova_f, chi2
-from experiments.rows import versions
+from experiments.versions import versions
 
 OTHERS = (
     "fast_select_relieff",
@@ -183,6 +183,6 @@ def test_a_missing_extra_says_what_to_install(module, name, monkeypatch):
 
 
 def test_the_packages_behind_adapters_are_in_the_key():
-    assert {"boruta", "reliefe-bench"} <= set(versions(stated("boruta")))
+    assert {"boruta", "experiments.rankers.all_relevant.Boruta"} <= set(versions(stated("boruta")))
     assert {"fast-select", "numba"} <= set(versions(stated("jmi")))
     assert {"fast-select"} <= set(versions(stated("fast_select_relieff")))

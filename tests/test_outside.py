@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -250,3 +251,10 @@ def test_local_data_and_own_yaml_files_are_those_of_the_current_folder(study, tm
 
 def test_the_name_of_the_wheel_on_the_page_is_its_name(wheel):
     assert set(re.findall(r"[\w.-]+\.whl", PAGE)) == {wheel.name}
+
+
+def test_published_rows_are_found_wherever_the_project_is_installed(study, tmp_path, local_data):
+    shutil.copytree(ROOT / "results" / "published" / "rows", tmp_path / "results" / "published" / "rows")
+    done = study("report", "study=mcc_published", "dataset=dlbcl", f"paths.local_data={local_data}")
+    assert done.returncode == 0, done.stderr
+    assert "0 of 140 cells missing or to be tried again; nothing is run here" in done.stdout

@@ -59,9 +59,7 @@ def test_weights_that_differ_by_rounding_go_by_index(weights, order):
 
 
 @given(
-    st.lists(
-        st.tuples(st.sampled_from([-1.0, 0.0, 0.25, 1.0]), st.integers(-4, 4)), min_size=1, max_size=30
-    ),
+    st.lists(st.tuples(st.sampled_from([-1.0, 0.0, 0.25, 1.0]), st.integers(-4, 4)), min_size=1, max_size=30),
     st.sampled_from([1.0, 1e-9, 1e6]),
 )
 def test_the_order_is_that_of_the_slow_twin(parts, scale):
