@@ -7,6 +7,7 @@ publish.py`` makes tables, figures, pages, and the part of README that has numbe
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
@@ -114,7 +115,7 @@ def collect(
     """
     stores = [Store(each) for each in ([source] if times is None else [times, source])]
     index, counts = {}, {}
-    wanted: dict[str, None] = {}
+    wanted: dict[str, str] = {}  # key of a cell → the first study that has it
     for name in studies(folder) if names is None else names:
         study = Study(_configs(name, folder, local_data), skip_absent=True)
         states = [store.states(study.cells) for store in stores]
@@ -122,14 +123,18 @@ def collect(
         counts[name] = (len(done), len(study.named))
         index[name] = [[cell.key, cell.dataset, cell.ranker, cell.protocol] for cell in done]
         for cell in done:
-            wanted |= dict.fromkeys([*([cell.reference.key] if cell.reference is not None else []), cell.key])
+            for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
+                wanted.setdefault(key, name)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as new:
         packs = Path(new) / "rows" / "packs"
         packs.mkdir(parents=True)
-        tables = (_found(stores, key, timed=times is None) for key in wanted)
-        for _ in write_packs(packs, (_lightened(table) for table in tables if table is not None)):
-            pass
+        for name in counts:
+            mine = (key for key, first in wanted.items() if first == name)
+            tables = (_found(stores, key, timed=times is None) for key in mine)
+            for pack in write_packs(packs, (_lightened(table) for table in tables if table is not None)):
+                # Named by study and content: a publication adds to the history what changed, and no more.
+                pack.rename(packs / f"{name}-{hashlib.sha256(pack.read_bytes()).hexdigest()[:16]}.parquet")
         # A line for each cell: what changes between two publications can be read.
         lists = {name: ",\n".join(map(json.dumps, cells)) for name, cells in index.items()}
         text = ",\n".join(f"{json.dumps(name)}: [\n{cells}\n]" for name, cells in lists.items())

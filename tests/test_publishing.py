@@ -122,6 +122,35 @@ def test_times_are_published_from_one_folder_alone_when_it_is_named(run, tmp_pat
     assert later["aurf1_micro"].tolist() == frame[frame["repeat"] == 1]["aurf1_micro"].tolist()
 
 
+def packs(folder):
+    return {file.name: file.read_bytes() for file in (folder / "rows" / "packs").iterdir()}
+
+
+def test_each_study_has_a_pack_that_changes_with_its_own_rows_alone(run, tmp_path, monkeypatch):
+    def two(name, folder, local_data=None):
+        whole = configs("tiny", folder)
+        return (
+            whole
+            if name == "tiny"
+            else [{**each, "protocol": {**each["protocol"], "n_repeats": 3}} for each in whole]
+        )
+
+    monkeypatch.setattr(publishing, "_configs", two)
+    results, folder = tmp_path / "results", tmp_path / "copy"
+    publishing.collect(results, None, folder, ["tiny", "longer"])
+    before = packs(folder)
+    assert [name.partition("-")[0] for name in before] == [
+        "tiny"
+    ]  # the other has no finished cell of its own
+    assert run_study(two("longer", results), n_workers=1, progress=Listening()).counts.ran > 0
+    publishing.collect(results, None, folder, ["tiny", "longer"])
+    after = packs(folder)
+    assert before.items() <= after.items()
+    assert sorted(name.partition("-")[0] for name in after) == ["longer", "tiny"]
+    found, _ = publishing.rows("longer", folder)
+    assert sorted(found["repeat"].unique()) == [0, 1, 2]
+
+
 def test_cells_that_are_not_done_are_not_published(run, tmp_path):
     _, folder = run
     store = Store(tmp_path / "results")
