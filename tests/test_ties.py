@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
+from stored_numbers import Projection
 
 from experiments.analysis.averages import averages
 from experiments.analysis.bayes import hierarchical_test
@@ -16,8 +17,12 @@ from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.critical_distance import average_ranks, compare_ranks
 from experiments.analysis.scores import MEASURES, score_table
 from experiments.analysis.ties import equalised, first_best, tied_ranks
+from experiments.cells import cells_of
+from experiments.config import compose_runs
+from experiments.datasets.loading import load
+from experiments.evaluate import evaluate_all_features, evaluate_ranking
 from experiments.metrics.stability import orders, tied_cuts
-from reliefe import MultiSURF, ReliefF, SURFStar, TuRF
+from reliefe import MultiSURF, ReliefE, ReliefF, SURFStar, TuRF
 from reliefe.ranking import descending_order, ranks, tied_with_next
 
 TINY = 1e-13  # far below the tolerance, far above the rounding of a single sum
@@ -132,6 +137,41 @@ def test_with_two_values_abs_mean_is_the_same_ranker(target_distance, n_neighbor
     assert len(np.unique(plain.ranking_)) == X.shape[1]
 
 
+@pytest.mark.parametrize("n_neighbors", [15, "adaptive"])
+def test_with_two_values_abs_mean_is_the_same_ranker_in_an_embedding_too(n_neighbors):
+    X, Y = two_valued(seed=6), label_sets(120, seed=7)
+    settings = {"n_neighbors": n_neighbors, "embedding": Projection(), "random_state": 0}
+    plain, mean = (ReliefE(**settings, abs_mean=each).fit(X, Y) for each in (False, True))
+    assert np.array_equal(plain.ranking_, mean.ranking_)
+
+
+def test_rankers_that_are_the_same_have_the_same_curves():
+    X, Y = two_valued(90, 60, seed=8), sparse.csr_matrix(label_sets(90, seed=9))
+    curves = []
+    for abs_mean in (False, True):
+        config = {
+            "protocol": {
+                "name": "tiny",
+                "n_splits": 3,
+                "n_repeats": 1,
+                "grid_points": 50,
+                "multilabel_learner": {
+                    "_target_": "sklearn.ensemble.RandomForestClassifier",
+                    "n_estimators": 5,
+                },
+            },
+            "ranker": {"_target_": "reliefe.ReliefF", "abs_mean": abs_mean, "target_distance": "f1"},
+            "ranker_key": "relieff",
+            "dataset_key": "words",
+            "seed": 0,
+        }
+        (cell,) = cells_of(config, checksum="0" * 64, task="multilabel")
+        reference = evaluate_all_features(cell.reference, X, Y).table
+        curves.append(np.stack(evaluate_ranking(cell, X, Y, reference).frame["f1_micro"]))
+    assert curves[0].shape == (3, 32) and len(np.unique(curves[0])) > 10
+    assert np.array_equal(*curves)
+
+
 # --- means of folds ---
 
 
@@ -235,3 +275,20 @@ def test_published_average_ranks_are_those_of_exact_fractions():
     datasets, rankers = (list(dict.fromkeys(names)) for names in zip(*table, strict=True))
     values = [[float(table[dataset, ranker]) for dataset in datasets] for ranker in rankers]
     assert found.friedman_p == pytest.approx(stats.friedmanchisquare(*values).pvalue, abs=1e-12)
+
+
+def test_text_with_labels_has_one_order_whatever_the_storage(local_data):
+    (config,) = compose_runs(["dataset=science1", "ranker=relieff", f"paths.local_data={local_data}"]).configs
+    loaded = load(config["dataset"], local_data, download=False)
+    rows = np.random.default_rng(0).permutation(loaded.X.shape[0])[:400]
+    X, Y = loaded.X[rows], loaded.y[rows]
+    ranker = ReliefF()
+    weights = ranker.fit(X, Y).feature_importances_
+    order = descending_order(weights)
+    tied = int(tied_with_next(weights).sum())
+    assert tied > X.shape[1] // 2
+    assert np.array_equal(descending_order(ReliefF().fit(X.toarray(), Y).feature_importances_), order)
+    moved = np.random.default_rng(1).permutation(len(rows))
+    again = ReliefF(n_neighbors="adaptive")
+    first = again.fit(X, Y).ranking_.copy()
+    assert np.array_equal(again.fit(X[moved], Y[moved]).ranking_, first)
