@@ -20,6 +20,8 @@ VENV = os.path.join(ROOT, ".venv")
 #: or with anything else in it, was not finished.
 STAMP = os.path.join(VENV, "bootstrap-stamp.txt")
 BEGUN = "begun"
+#: The environment that is being replaced, until the new one is ready.
+BEFORE = VENV + "-before"
 
 USAGE = """\
 usage: python3 bootstrap.py demo [key=value ...]   rank a bundled data set with three rankers: table and figure
@@ -92,24 +94,49 @@ def main(argv):
 def set_up():
     """Make the environment, or bring it up to date, or find it good."""
     wanted = fingerprint()
+    take_back()
     stamp = read(STAMP)
     if stamp == wanted and is_whole():
         return
     ours = stamp is not None
     if os.path.lexists(VENV) and not ours:
         put_away()
-    # Finished once and of this place and Python: newer requirements go on top. Anything else starts afresh.
-    if not (ours and stamp.startswith(place()) and is_whole()):
-        if ours:
-            say("the environment in .venv is unfinished or damaged; making it again")
-            try:
-                shutil.rmtree(VENV)
-            except OSError as error:
-                raise SetupError(f"{VENV} cannot be removed: {error.strerror}; remove it by hand") from error
+    if ours and stamp.startswith(place()) and is_whole():
+        # Finished once and of this place and Python: newer requirements go on top. If that fails, pip has changed
+        # nothing, and the environment is as good as it was.
+        install()
+        write(STAMP, wanted)
+        return
+    if ours:
+        say("the environment in .venv is unfinished or damaged; making it again")
+        move(VENV, BEFORE)
+    try:
         make_environment()
-    write(STAMP, BEGUN)
-    install()
-    write(STAMP, wanted)
+        install()
+        write(STAMP, wanted)
+    except BaseException:
+        take_back()
+        raise
+    shutil.rmtree(BEFORE, ignore_errors=True)
+
+
+def take_back():
+    """Put an environment back that was being replaced, if the new one was not finished."""
+    if not os.path.lexists(BEFORE):
+        return
+    if read(STAMP) not in (None, BEGUN):
+        shutil.rmtree(BEFORE, ignore_errors=True)
+        return
+    shutil.rmtree(VENV, ignore_errors=True)
+    move(BEFORE, VENV)
+
+
+def move(old, new):
+    """Rename a folder."""
+    try:
+        os.rename(old, new)
+    except OSError as error:
+        raise SetupError(f"{old} cannot be moved to {new}: {error.strerror}; remove it by hand") from error
 
 
 def see_to_browser():
@@ -178,17 +205,20 @@ def put_away():
     say(f"{VENV} was not made by this program; it is {os.path.basename(aside)} now")
 
 
-#: Run by the environment's own Python: every file that its packages brought is still there, and pip with them.
+#: Run by the environment's own Python: every file that its packages brought is still there, and pip with them. Old
+#: versions of pip install packages that come as source in the old format, which names modules and lists no files.
 CHECK = """
-import csv, os, sys, sysconfig
+import csv, importlib.util, os, sys
 from importlib import metadata
 names = set()
 for distribution in metadata.distributions():
     record = distribution.read_text("RECORD")
-    assert record is not None, distribution
+    assert record is not None or distribution.read_text("PKG-INFO") is not None, distribution
     names.add((distribution.metadata["Name"] or "").lower())
-    for name, *_ in csv.reader(record.splitlines()):
+    for name, *_ in csv.reader((record or "").splitlines()):
         assert name.endswith(".pyc") or os.path.exists(distribution.locate_file(name)), name
+    for name in (distribution.read_text("top_level.txt") or "").split() if record is None else []:
+        assert importlib.util.find_spec(name) is not None, name
 assert {"pip", "reliefe-bench"} <= names, names
 assert sys.prefix != sys.base_prefix
 """

@@ -92,6 +92,57 @@ def test_half_made_ones_are_made_again(project, capsys):
     assert project.is_whole()
 
 
+def test_without_network_the_environment_that_was_there_stays(project, capsys):
+    assert project.main(["setup"]) == 0
+    made = mark(project)
+    (lost,) = Path(project.VENV).glob("lib/python*/site-packages/of_the_package.py")
+    lost.unlink()
+    project.broken = True
+    assert project.main(["setup"]) == 3
+    assert "no network" in capsys.readouterr().err
+    assert made.exists() and not os.path.lexists(project.BEFORE)
+    # Newer requirements that cannot be had leave it as it was, and it is asked for them again.
+    lost.write_text("")
+    with open(os.path.join(project.ROOT, "constraints.txt"), "a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    for _ in range(2):
+        assert project.main(["setup"]) == 3
+        assert made.exists() and "making it again" not in capsys.readouterr().err
+    project.broken = False
+    assert project.main(["setup"]) == 0
+    assert made.exists()
+
+
+def test_one_that_was_killed_while_it_replaced_the_environment_gives_it_back(project):
+    assert project.main(["setup"]) == 0
+    made = mark(project)
+    os.rename(project.VENV, project.BEFORE)
+    os.makedirs(project.VENV)
+    Path(project.STAMP).write_text(project.BEGUN, encoding="utf-8")
+    assert project.main(["setup"]) == 0
+    assert made.exists() and not os.path.lexists(project.BEFORE)
+    assert len(project.installed) == 1
+    # Killed after the new one was finished: the old one goes.
+    os.makedirs(os.path.join(project.BEFORE, "lib"))
+    assert project.main(["setup"]) == 0
+    assert made.exists() and not os.path.lexists(project.BEFORE)
+
+
+def test_packages_of_the_old_format_are_no_damage(project):
+    assert project.main(["setup"]) == 0
+    (site,) = Path(project.VENV).glob("lib/python*/site-packages")
+    legacy = site / "old-1.0-py3.11.egg-info"
+    legacy.mkdir()
+    (legacy / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: old\nVersion: 1.0\n")
+    (legacy / "SOURCES.txt").write_text("setup.py\nold.py\n")
+    (legacy / "top_level.txt").write_text("old\n")
+    (site / "old.py").write_text("")
+    assert project.main(["setup"]) == 0
+    assert len(project.installed) == 1
+    (site / "old.py").unlink()
+    assert not project.is_whole()
+
+
 def test_an_environment_of_someone_else_is_moved_and_not_deleted(project, capsys):
     os.makedirs(project.VENV)
     Path(project.VENV, "dear").write_text("mine", encoding="utf-8")
