@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
+
+from reliefe.inputs import is_frame, is_missing, masked_places, plain_sparse, plain_table
 
 
 class ColumnError(ValueError):
@@ -78,10 +80,13 @@ def check_X(estimator, X, y, missing="raise"):
             f"{type(estimator).__name__} requires y to be passed, but the target y is None; "
             "it ranks features by how well they tell classes apart."
         )
-    _refuse_text_columns(X)
-    X = validate_data(
-        estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
-    )
+    given, X = X, plain_table(X)
+    kinds = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": 2}
+    if is_frame(given):
+        validate_data(estimator, given, skip_check_array=True)  # names and number of the columns
+        X = check_array(X, estimator=estimator, input_name="X", **kinds)
+    else:
+        X = validate_data(estimator, X, **kinds)
     _refuse_non_finite(X, getattr(estimator, "feature_names_in_", None), missing == "ignore")
     return _canonical(X) if sparse.issparse(X) else X
 
@@ -108,8 +113,7 @@ def check_y(y, n_rows):
     TypeError, ValueError
         Naming what is wrong and where.
     """
-    if not sparse.issparse(y):
-        y = _as_array(y)
+    y = target_array(y)
     if y.ndim > 2:
         raise ValueError(f"y has {y.ndim} dimensions (shape {y.shape}); classes take one, label sets two.")
     if y.ndim == 2:
@@ -152,21 +156,27 @@ def check_response(y, n_rows):
     """
     if sparse.issparse(y):
         raise ValueError('y is a sparse matrix; with target="regression", pass a 1-D array of numbers.')
-    y = _as_array(y)
+    y = target_array(y)
     if y.ndim == 2 and y.shape[1] > 1:
         raise ValueError(
             f'y has shape {y.shape}; with target="regression" it holds one number per row. Several targets are '
             "ranked one at a time."
         )
     y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "mM":
+        y = y.astype(np.int64)
+        y = y - y.min()  # before rounding: float64 holds no date to the nanosecond
     if y.dtype.kind not in "biuf":
         try:
             if any(isinstance(value, (str, bytes)) for value in y):
                 raise ValueError(f"it holds text, such as {y[0]!r}")
+            if y.dtype.kind == "c":
+                raise ValueError(f"it holds complex numbers, {y.dtype}")
             y = y.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f'y: target="regression" takes numbers only ({error}).') from None
-    y = y.astype(np.float64)
+    with np.errstate(over="ignore"):
+        y = y.astype(np.float64)
     _check_length(y.shape[0], n_rows)
     if not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
@@ -195,6 +205,64 @@ def check_classes(estimator, y, n_rows):
 def _shown(value):
     """Return a value as Python writes it, not as numpy does."""
     return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def target_array(y):
+    """Make an array of a target, and refuse values that are missing.
+
+    Numbers among text stay numbers. Values are not looked at any further.
+
+    Parameters
+    ----------
+    y : array-like, masked array, data frame or sparse matrix
+        Not modified.
+
+    Returns
+    -------
+    ndarray, or csr_matrix of float64 where y is sparse
+
+    Raises
+    ------
+    ValueError
+        For rows of different lengths, and for NaN, NaT, None, ``pandas.NA`` or a masked value, with its row (and
+        its column if y has two dimensions).
+    """
+    masked = masked_places(y)
+    if masked is not None:
+        raise ValueError(f"Input y contains NaN: {_place(masked)} is masked.")
+    if sparse.issparse(y):
+        if y.ndim != 2:
+            raise ValueError(
+                f"y is sparse and has shape {y.shape}; pass classes as a dense array (y.toarray())."
+            )
+        return plain_sparse(y, "y")
+    y = _as_array(y)
+    if y.dtype.kind == "T":
+        y = y.astype(object)
+    if y.dtype.kind in "mM":
+        missing = np.isnat(y)
+    elif y.dtype.kind == "f":
+        missing = np.isnan(y)
+    elif y.dtype.kind == "O":
+        missing = np.fromiter((is_missing(each) for each in y.ravel()), dtype=bool, count=y.size).reshape(
+            y.shape
+        )
+    else:
+        return y
+    if missing.any():
+        held = (
+            ""
+            if y.dtype.kind == "f"
+            else f" holds {_shown(y[tuple(np.argwhere(missing)[0])])}, a missing value"
+        )
+        raise ValueError(f"Input y contains NaN: {_place(missing)}{held}.")
+    return y
+
+
+def _place(found):
+    """Name the first place where an array of booleans of one or more dimensions is True."""
+    row, *rest = (int(place) for place in np.argwhere(found)[0])
+    return f"row {row}" + "".join(f", column {place}" for place in rest[:1])
 
 
 def _as_array(y):
@@ -255,34 +323,6 @@ def _check_label_sets(y):
     return _canonical(T)
 
 
-def _refuse_text_columns(X):
-    """Name the columns that hold text or dates, before a conversion fails without saying where."""
-    if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "__array__"):
-        raise TypeError(f"X is a {type(X).__name__}, which holds no values yet; hand over X.collect().")
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        for position, name in enumerate(X.columns):
-            column = X.iloc[:, position] if hasattr(X, "iloc") else X[name]
-            _refuse_text(np.asarray(column), f"column {name!r}")
-    elif not sparse.issparse(X):
-        array = X if hasattr(X, "dtype") else np.asarray(X)
-        if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "OUSTmM":
-            for position in range(array.shape[1]):
-                _refuse_text(array[:, position], f"column {position}")
-
-
-def _refuse_text(column, where):
-    if column.dtype.kind in "mM":
-        raise ValueError(f"X: {where} holds dates or times ({column.dtype}); turn it into numbers first.")
-    if column.dtype.kind not in "OUST":
-        return
-    for row, value in enumerate(column.tolist()):
-        if isinstance(value, (str, bytes)):
-            raise ValueError(
-                f"X: {where} holds text ({value!r} in row {row}); encode it as numbers first, for example with "
-                "sklearn.preprocessing.OneHotEncoder."
-            )
-
-
 def _refuse_non_finite(X, names, allow_nan=False):
     """Name row and column of the first value that is infinite, or NaN unless that is allowed."""
     values = X.data if sparse.issparse(X) else X
@@ -322,12 +362,11 @@ def _check_labels(y):
     """Check a multi-class target and return it as a 1-D array."""
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        row = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise ValueError(f"Input y contains {'NaN' if np.isnan(y[row]) else 'infinity'}: row {row}.")
+        raise ValueError(f"Input y contains infinity: {_place(~np.isfinite(y))}.")
     if y.dtype.kind == "O":
         for row, label in enumerate(y):
-            if label is None or (isinstance(label, float) and not np.isfinite(label)) or label != label:
-                raise ValueError(f"Input y contains NaN or a missing label: row {row} holds {label!r}.")
+            if isinstance(label, float) and not np.isfinite(label):
+                raise ValueError(f"Input y contains infinity: row {row}.")
         if len({isinstance(label, str) for label in y}) > 1:
             raise TypeError("y mixes text and numbers; use one kind of label.")
     if y.dtype.kind in "cV":

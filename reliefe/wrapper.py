@@ -44,12 +44,13 @@ class SubsetRanker(Ranker):
         TypeError, ValueError
             For a wrong parameter, or from the wrapped ranker.
         """
-        from reliefe.validation import check_X
+        from reliefe.validation import check_X, target_array
 
         for left_over in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, left_over)
         self.check_parameters()
         X = check_X(self, X, y, "ignore" if _may_take_missing(self._ranker()) else "raise")
+        target_array(y)  # a ranker of another library may drop a mask, or take NaT for a class
         self._check_selection_against(X.shape[1])
         random_state = check_random_state(self.random_state)
         self._set_weights(self._weigh(X, y, random_state))
