@@ -87,6 +87,50 @@ class Ranker(SelectorMixin, BaseEstimator):
         wanted = p if self.n_features_to_select is None else amount_of(self.n_features_to_select, p)
         return self.ranking_ <= wanted
 
+    def transform(self, X):
+        """Keep the selected columns.
+
+        Parameters
+        ----------
+        X : array-like, masked array, data frame or sparse matrix of shape (n, n_features_in_)
+            Of any type that ``fit`` takes.
+
+        Returns
+        -------
+        array, data frame or csr_matrix of shape (n, number of selected columns)
+            Of the type of X where that can be; a masked value is NaN.
+
+        Raises
+        ------
+        ValueError
+            For X with other columns than those that were fitted, or with NaN where ``missing`` is not "ignore".
+        """
+        from reliefe.inputs import selectable_table
+
+        check_is_fitted(self)
+        return super().transform(selectable_table(X))
+
+    def inverse_transform(self, X):
+        """Put selected columns back in their places, among columns of zeros.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, number of selected columns)
+            As :meth:`transform` gave it.
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n, n_features_in_)
+
+        Raises
+        ------
+        ValueError
+            For another number of columns, or for missing values.
+        """
+        from reliefe.inputs import selectable_table
+
+        return super().inverse_transform(selectable_table(X))
+
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""
         tags = super().__sklearn_tags__()

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from reliefe.inputs import masked_places
 from reliefe.nearest import NearestRows
 from reliefe.sparsification import checked, own_csr, sparsification_epsilon, sparsify, sparsify_in_place, unit
 
@@ -418,14 +419,60 @@ def _user_model(embedding, n_components):
     return model
 
 
-def _plain(embedded):
-    """Return what an embedding gave as an array of numbers."""
+def _plain(embedded, model, n_rows, n_columns):
+    """Return what an embedding gave as a float64 array, if it is what was asked for.
+
+    Parameters
+    ----------
+    embedded : object
+        What ``transform`` returned.
+    model : object
+        The embedding.
+    n_rows : int
+        How many rows it was given.
+    n_columns : int or None
+        How many columns it gave for other rows, if it was asked before.
+
+    Returns
+    -------
+    float64 ndarray of shape (n_rows, n_columns)
+
+    Raises
+    ------
+    ValueError
+        Naming the embedding, what it gave, and what was expected.
+    """
     if sparse.issparse(embedded):
         embedded = embedded.toarray()
+    masked = masked_places(embedded) is not None
     try:
-        return np.asarray(embedded, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"embedding: transform did not return a table of numbers ({error}).") from None
+        array = np.asarray(embedded)
+        if array.dtype.kind == "O":
+            array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0, dtype=object)
+    wrong = None
+    if array.dtype.kind not in "biuf":
+        held = type(embedded).__name__ if array.dtype.kind == "O" else f"values of type {array.dtype}"
+        wrong = f"complex numbers ({array.dtype})" if array.dtype.kind == "c" else held
+    elif array.ndim != 2 or array.shape[0] != n_rows or n_columns not in (None, array.shape[1]):
+        wrong = f"shape {array.shape}"
+    elif array.shape[1] == 0:
+        wrong = f"shape {array.shape}, no columns"
+    elif masked:
+        wrong = "masked values"
+    if wrong is not None:
+        raise _wrong_embedding(
+            model, wrong, n_rows, "d ≥ 1" if n_columns is None else f"d = {n_columns} as before"
+        )
+    return array.astype(np.float64, copy=False)
+
+
+def _wrong_embedding(model, gave, n_rows, columns):
+    return ValueError(
+        f"embedding: transform did not return a table of numbers for {n_rows} rows: {type(model).__name__} gave {gave}; "
+        f"expected are finite real numbers in the shape ({n_rows}, d), {columns}."
+    )
 
 
 def _fit_transform(model, Z, B, fitted_on, chosen, knn=None):
@@ -437,11 +484,7 @@ def _fit_transform(model, Z, B, fitted_on, chosen, knn=None):
         model.fit(fitted_on if knn is not None else fitted_on.copy())
         # UMAP's own place for a row it was fitted on; its `transform` would move rows of a sparse matrix again.
         part = model.transform(fitted_on.copy()) if knn is None else model.embedding_
-        part = _plain(part)
-        if part.ndim != 2 or part.shape[0] != chosen.shape[0]:
-            raise ValueError(
-                f"embedding: {type(model).__name__} returned shape {part.shape} for {chosen.shape[0]} rows."
-            )
+        part = _plain(part, model, chosen.shape[0], None)
         E = np.empty((n, part.shape[1]), dtype=np.float64)
         E[chosen] = part
         rest = np.setdiff1d(np.arange(n), chosen)
@@ -450,11 +493,16 @@ def _fit_transform(model, Z, B, fitted_on, chosen, knn=None):
             part = B[rows]
             if knn is not None:
                 knn.pending = part
-            E[rows] = _plain(model.transform(part))
+            E[rows] = _plain(model.transform(part), model, rows.shape[0], E.shape[1])
     messages = {str(w.message).strip().splitlines()[0] for w in caught}
     for message in sorted(each for each in messages if not each.startswith("precomputed_knn[2]")):
         logger.info("ReliefE: %s: %s", type(model).__name__, message)
-    if not np.isfinite(E).all():
+    finite = np.isfinite(E).all(axis=1)
+    if not finite.all() and knn is None:
+        row = int(np.flatnonzero(~finite)[0])
+        gave = f"{'NaN' if np.isnan(E[row]).any() else 'infinity'} in row {row}"
+        raise _wrong_embedding(model, gave, n, f"d = {E.shape[1]}")
+    if not finite.all():
         logger.warning(
             "ReliefE: %s returned values that are not finite; embedding skipped, neighbours are looked for among "
             "the columns themselves.",

@@ -76,6 +76,40 @@ def plain_table(X):
     return numbers
 
 
+def selectable_table(X):
+    """Return X in a form from which scikit-learn takes columns as they are meant.
+
+    Parameters
+    ----------
+    X : array-like, masked array, data frame or sparse matrix of shape (n, p)
+        Not modified.
+
+    Returns
+    -------
+    object
+        X itself where it hides nothing from scikit-learn. Else without a mask, as numbers where it holds objects,
+        and as one kind of column where only some columns of a data frame are sparse, or leave out another value
+        than 0. Missing values are NaN.
+    """
+    if is_frame(X):
+        if not hasattr(X, "iloc"):
+            return X
+        columns = [column for _, column in _columns(X)]
+        n_zero_filled = sum(map(_is_zero_filled, columns))
+        if n_zero_filled in (0, len(columns)) and not any(map(_is_opaque, columns)):
+            return X
+        values, labels = _plain_frame(X), {"index": X.index, "columns": X.columns}
+        if sparse.issparse(values):
+            return type(X).sparse.from_spmatrix(values, **labels)
+        return type(X)(values, **labels)
+    if sparse.issparse(X):
+        return plain_sparse(X, "X") if isinstance(getattr(X, "data", None), np.ma.MaskedArray) else X
+    array = unmasked(X) if _is_masked(X) else np.asarray(X) if isinstance(X, (list, tuple)) else X
+    if isinstance(array, np.ndarray) and array.dtype.kind == "O" and array.ndim == 2:
+        return plain_table(array)
+    return array
+
+
 def plain_sparse(X, name):
     """Bring a scipy matrix or array of any format and type of numbers to CSR.
 
@@ -197,14 +231,21 @@ def _columns(X):
         yield name, X.iloc[:, position] if hasattr(X, "iloc") else X[name]
 
 
-def is_sparse_column(column):
+def _is_sparse_column(column):
     """Say whether a column of a data frame is stored as pandas' sparse arrays are."""
     return type(getattr(column, "dtype", None)).__name__ == "SparseDtype"
 
 
-def is_zero_filled(column):
+def _is_opaque(column):
+    """Say whether a column of a data frame holds objects, or is sparse and leaves out another value than 0."""
+    if _is_sparse_column(column):
+        return not _is_zero_filled(column)
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind == "O"
+
+
+def _is_zero_filled(column):
     """Say whether a column of a data frame is a sparse one of numbers of which 0 is not stored."""
-    if not is_sparse_column(column) or np.asarray(column.array.sp_values).dtype.kind not in "biuf":
+    if not _is_sparse_column(column) or np.asarray(column.array.sp_values).dtype.kind not in "biuf":
         return False
     return not is_missing(column.array.fill_value) and bool(column.array.fill_value == 0)
 
@@ -216,7 +257,7 @@ def _plain_frame(X):
         with np.errstate(over="ignore"):
             return X.to_numpy(dtype=np.float64)
     columns = list(_columns(X))
-    if any(is_sparse_column(column) for _, column in columns):
+    if any(_is_sparse_column(column) for _, column in columns):
         return _sparse_frame(columns, X.shape)
     numbers = np.empty(X.shape, dtype=np.float64)
     for position, (name, column) in enumerate(columns):
@@ -228,7 +269,7 @@ def _sparse_frame(columns, shape):
     """Bring a data frame with sparse columns to CSR, or to a dense array if that is smaller."""
     rows, values, all_zero_filled = [], [], True
     for name, column in columns:
-        if is_zero_filled(column):
+        if _is_zero_filled(column):
             rows.append(column.array.sp_index.to_int_index().indices)
             values.append(np.asarray(column.array.sp_values, dtype=np.float64))
             continue
@@ -246,7 +287,7 @@ def _sparse_frame(columns, shape):
 def _column_numbers(column, where):
     """Bring a column of a data frame to float64."""
     dtype = getattr(column, "dtype", None)
-    kind = None if is_sparse_column(column) else getattr(dtype, "kind", None)
+    kind = None if _is_sparse_column(column) else getattr(dtype, "kind", None)
     if hasattr(column, "array") and kind in tuple("biuf") and not isinstance(dtype, np.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)  # pandas' own types, which know pandas.NA
     if kind in ("m", "M"):

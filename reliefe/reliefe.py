@@ -28,7 +28,9 @@ class ReliefE(ReliefF):
     metric : {"cosine", "euclidean", "manhattan"}, default="cosine"
         Distance in the embedding; cosine is 1 − cos.
     embedding : "umap" or object with ``fit`` and ``transform``, default="umap"
-        An object is cloned and used with its own settings; the latent dimension is then not estimated.
+        An object is cloned and used with its own settings; the latent dimension is then not estimated. Its
+        ``transform`` has to give finite real numbers, a row for each that it gets and always as many columns; it is
+        called on the representatives and on batches of the other rows. Anything else is an error.
     n_components : int or "twonn", default="twonn"
         Dimension of the embedding; "twonn" estimates it.
     n_representatives : int, default=2048
@@ -54,7 +56,7 @@ class ReliefE(ReliefF):
     n_components_ : int or None
         Dimension of the embedding. None when it was skipped and neighbours were looked for among the
         range-normalised columns: no dimension from 2 to min(p, ν − 2) below the number of columns p exists,
-        or the embedding was not finite. A message on the logger "reliefe" says so.
+        or UMAP's embedding was not finite. A message on the logger "reliefe" says so.
     feature_importances_, ranking_, classes_, n_neighbors_used_, sample_indices_, n_features_in_, \
 feature_names_in_, target_n_components_, timings_, remembered_seconds_
         As in :class:`ReliefF`.

@@ -59,12 +59,12 @@ def check_X(estimator, X, y, missing="raise"):
     ----------
     estimator : estimator
         Receives ``n_features_in_`` and ``feature_names_in_``.
-    X : array-like, data frame or sparse matrix of shape (n, p)
-        Any numeric type. Not modified.
+    X : array-like, masked array, data frame or sparse matrix of shape (n, p)
+        Any numeric type. NaN, NaT, None, ``pandas.NA`` and masked values are missing ones. Not modified.
     y : object
         The target, only to say early that there is none.
     missing : {"raise", "ignore"}
-        Whether NaN is an error.
+        Whether missing values are an error.
 
     Returns
     -------
@@ -250,11 +250,10 @@ def target_array(y):
     else:
         return y
     if missing.any():
-        held = (
-            ""
-            if y.dtype.kind == "f"
-            else f" holds {_shown(y[tuple(np.argwhere(missing)[0])])}, a missing value"
-        )
+        value, held = y[tuple(np.argwhere(missing)[0])], ""
+        if y.dtype.kind != "f":
+            shown = str(value) if isinstance(value, (np.datetime64, np.timedelta64)) else _shown(value)
+            held = f" holds {shown}, a missing value"
         raise ValueError(f"Input y contains NaN: {_place(missing)}{held}.")
     return y
 
