@@ -470,8 +470,8 @@ def _plain(embedded, model, n_rows, n_columns):
 
 def _wrong_embedding(model, gave, n_rows, columns):
     return ValueError(
-        f"embedding: transform did not return a table of numbers for {n_rows} rows: {type(model).__name__} gave {gave}; "
-        f"expected are finite real numbers in the shape ({n_rows}, d), {columns}."
+        f"embedding: transform did not return a table of numbers for {n_rows} rows: {type(model).__name__} gave "
+        f"{gave}; expected are finite real numbers in the shape ({n_rows}, d), {columns}."
     )
 
 
