@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from reliefe.ranking import ranks
 
+_NEXT_TO_NOTHING = 1e-100  # its square is a number too
+
 
 class Ranker(SelectorMixin, BaseEstimator):
     """A ranker of columns: weights become ranks, and ranks a selection.
@@ -74,6 +76,26 @@ class Ranker(SelectorMixin, BaseEstimator):
         """Keep the weights, and rank the columns by them; equal weights stand in the order of the columns."""
         self.feature_importances_ = weights
         self.ranking_ = ranks(weights)
+
+    @property
+    def coef_(self):
+        """Weights for ``SelectFromModel`` and ``RFE``, without negative ones; see :func:`unsigned`.
+
+        scikit-learn's selectors take absolute values of importances, or squares, which would put a column with a
+        large negative weight before a good one. They ask for ``coef_`` before ``feature_importances_``, and thus get
+        the order of the ranker.
+
+        Returns
+        -------
+        float64 ndarray of shape (n_features_in_,)
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        """
+        check_is_fitted(self, "ranking_")
+        return unsigned(self.feature_importances_, self.ranking_)
 
     def _check_selection_against(self, p):
         if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:
@@ -138,6 +160,34 @@ class Ranker(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=False)
         return tags
+
+
+def unsigned(weights, ranking):
+    """Turn weights into importances of which neither absolute values nor squares are in another order.
+
+    Parameters
+    ----------
+    weights : float64 ndarray of shape (p,)
+        Finite.
+    ranking : int64 ndarray of shape (p,)
+        Rank of each column; 1 is best.
+
+    Returns
+    -------
+    float64 ndarray of shape (p,)
+        In the order of the ranks. Positive weights are as they were, so that thresholds above 0 mean the same; the
+        others lie between 0 and 1e-100 (or half the smallest positive weight), the lowest at 0.
+    """
+    order = np.argsort(ranking)
+    importances = weights[order].astype(np.float64)
+    lowest = importances.min()
+    if lowest < 0.0:
+        rest = importances <= 0.0
+        most = min(_NEXT_TO_NOTHING, importances.min(where=~rest, initial=np.inf) / 2)
+        importances[rest] = most * (1.0 - importances[rest] / lowest)
+    found = np.empty_like(importances)
+    found[order] = np.minimum.accumulate(importances)  # weights that tie differ by rounding, in any order
+    return found
 
 
 def amount_of(value, p):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from reliefe.base import amount_of
 from reliefe.wrapper import SubsetRanker
 
 _TOGETHER = 0.95  # how likely two columns are to share a subset, where their number is left open
+_FEWEST = (
+    3  # columns in which an interaction shows; of two with two values each, SURF's near rows are equal rows
+)
 
 
 class VLS(SubsetRanker):
@@ -24,7 +28,9 @@ class VLS(SubsetRanker):
     estimator : ranker or None, default=None
         As in :class:`reliefe.TuRF`.
     subset_size : int or float, default=0.2
-        Columns in a subset, as a number or a share in (0, 1] of all columns; at least one.
+        Columns in a subset, as a number or a share in (0, 1] of all columns. A share that comes to fewer than 3
+        columns, too few for an interaction to show, stands for all of them: there are no subsets then (with 0.2,
+        below 15 columns). A number is taken as it is; with 1, no two columns ever share a subset.
     n_subsets : int or None, default=None
         Number of subsets; no column may be left out. None is as many as it takes for two given columns to share a
         subset with a probability of 0.95 (74 subsets with a fifth of many columns).
@@ -70,6 +76,8 @@ class VLS(SubsetRanker):
     def _weigh(self, X, y, random_state):
         p = X.shape[1]
         size = min(p, amount_of(self.subset_size, p))
+        if size < _FEWEST and not isinstance(self.subset_size, Integral):
+            size = p
         least = -(-p // size)
         n_subsets = max(least, subsets_for_pairs(p, size)) if self.n_subsets is None else self.n_subsets
         if n_subsets < least:
