@@ -82,8 +82,8 @@ class Ranker(SelectorMixin, BaseEstimator):
         """Weights for ``SelectFromModel`` and ``RFE``, without negative ones; see :func:`unsigned`.
 
         scikit-learn's selectors take absolute values of importances, or squares, which would put a column with a
-        large negative weight before a good one. They ask for ``coef_`` before ``feature_importances_``, and thus get
-        the order of the ranker.
+        large negative weight before a good one. They ask for ``coef_`` before ``feature_importances_``, and thus
+        get the order of the ranker.
 
         Returns
         -------

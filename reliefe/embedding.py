@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from reliefe._compiled import kept_where_possible
 from reliefe.inputs import masked_places
 from reliefe.nearest import NearestRows
 from reliefe.sparsification import checked, own_csr, sparsification_epsilon, sparsify, sparsify_in_place, unit
@@ -387,7 +388,7 @@ class _ExactNeighbours:
 
 def _umap(d, knn, seed, **extra):
     """UMAP as the paper uses it: its defaults, random start, d dimensions; the neighbours are exact."""
-    with warnings.catch_warnings():
+    with kept_where_possible(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # umap warns of optional packages that are not needed here
         from umap import UMAP  # heavy to import, and not needed by every user of this package
 

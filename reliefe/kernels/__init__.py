@@ -21,13 +21,15 @@ from pathlib import Path
 
 from numba import njit
 
+from reliefe._compiled import kept_where_possible
+
 _FINGERPRINT = hashlib.sha256(
     b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
 ).hexdigest()
 
 
 def kernel(**options):
-    """Compile a function when it is first called, and keep the result on disk.
+    """Compile a function when it is first called, and keep the result on disk where there is a place for it.
 
     Parameters
     ----------
@@ -41,7 +43,8 @@ def kernel(**options):
     """
 
     def decorate(function):
-        dispatcher = njit(nogil=True, cache=True, **options)(function)
+        with kept_where_possible():
+            dispatcher = njit(nogil=True, cache=True, **options)(function)
         with suppress(AttributeError):  # no cache where nothing is compiled
             file = dispatcher._cache._cache_file
             file._source_stamp = (file._source_stamp, _FINGERPRINT)

@@ -1,0 +1,81 @@
+"""Where compiled code is kept between processes, and what to do where there is no place for it."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.dispatcher import Dispatcher
+from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
+
+_NO_PLACE = "no locator available"  # numba's words
+_failures = []  # why code could not be kept, once for all functions of a process
+_told = []
+
+
+class _Cache(FunctionCache):
+    """numba's cache, but giving up without an error where a folder turns out not to be usable."""
+
+    def load_overload(self, sig, target_context):
+        """As numba's; None, so that the function is compiled, where a file cannot be read."""
+        return self._attempt(super().load_overload, sig, target_context)
+
+    def save_overload(self, sig, data):
+        """As numba's; nothing where a file cannot be written."""
+        self._attempt(super().save_overload, sig, data)
+
+    def _attempt(self, call, *arguments):
+        try:
+            return call(*arguments)
+        except OSError as error:
+            self.disable()
+            _failures.append(str(error))
+            _tell()
+        return None
+
+
+def _cache_of(function):
+    try:
+        return _Cache(function)
+    except RuntimeError as error:
+        if _NO_PLACE not in str(error):
+            raise
+    _failures.append("numba found no folder to write to")
+    return NullCache()
+
+
+def _keep(dispatcher):
+    dispatcher._cache = _cache_of(dispatcher.py_func)
+
+
+def _keep_ufunc(dispatcher):
+    dispatcher.cache = _cache_of(dispatcher.py_func)
+
+
+@contextmanager
+def kept_where_possible():
+    """Let functions that ask numba for a cache be compiled without one, where there is no place for it.
+
+    Inside the block ``numba.njit(cache=True)`` and its kin raise no error in a read-only installation without a
+    home folder. One warning a process says so, when the block ends.
+    """
+    before = Dispatcher.enable_caching, UFuncDispatcher.enable_caching
+    Dispatcher.enable_caching, UFuncDispatcher.enable_caching = _keep, _keep_ufunc
+    try:
+        yield
+    finally:
+        Dispatcher.enable_caching, UFuncDispatcher.enable_caching = before
+    _tell()
+
+
+def _tell():
+    """Warn, unless there is nothing to say or it has been said."""
+    if _failures and not _told:
+        _told.append(True)
+        warnings.warn(
+            f"Compiled code cannot be kept on disk ({_failures[0]}); each process compiles it anew, which takes up "
+            "to half a minute. Set the environment variable NUMBA_CACHE_DIR to a folder that can be written to.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
