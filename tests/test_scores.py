@@ -190,6 +190,8 @@ def test_iterations_make_families():
     [
         ("reliefe.ReliefE", "ReliefE"),
         ("reliefe.ReliefF", "ReliefF of this project"),
+        ("reliefe.SURFStar", "SURF and MultiSURF of this project"),
+        ("reliefe.MultiSURF", "SURF and MultiSURF of this project"),
         ("skrebate.SURF", "scikit-rebate"),
         ("sklearn.ensemble.RandomForestClassifier", "other"),
     ],

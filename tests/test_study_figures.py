@@ -1,5 +1,7 @@
 """Figures of a study: what is on the axes is what is in the frames, and nothing lies on anything else."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,6 +28,7 @@ from experiments.figures import (
     style,
     times,
 )
+from experiments.report.curves import best_of_panels, panels_of
 
 NOTE = "Missing: a long story about many rankers and data sets, which does not end soon. " * 4
 
@@ -381,28 +384,113 @@ def test_the_line_of_the_latent_dimension_goes_through_the_origin():
 # --- curves in panels ---
 
 
-def test_panels_show_all_rankers_once(mlc):
-    rows, group = mlc
-    dataset = rows["dataset"].iloc[0]
-    curves = rf1_curve(rows[rows["dataset"] == dataset])
-    families = group.families.set_index("ranker")
-    panels, variants = families["panel"].to_dict(), families["variant"].to_dict()
-    figure = rf1_panels.figure(curves, title="curves", note=NOTE, panels=panels, variants=variants)
-    assert len(figure.axes) == 8
+def panels_figure(rows, group, dataset, **settings):
+    mine = rows[rows["dataset"] == dataset]
+    points = rf1_curve(mine)
+    panels, named = panels_of(group, list(points["ranker"].unique()))
+    figure = rf1_panels.figure(
+        points, title="curves", note=NOTE, panels=panels, labels=group.labels | named, **settings
+    )
+    return points, panels, figure
+
+
+def coloured(axes, panels):
+    """Lines of a panel that have a name: ranker → line."""
+    return {line.get_gid(): line for line in axes.lines if line.get_gid() in panels}
+
+
+@pytest.mark.parametrize(("study_of", "n_panels"), [("mcc", 4), ("mlc", 6)])
+def test_panels_show_all_rankers_once(study_of, n_panels, request):
+    rows, group = request.getfixturevalue(study_of)
+    points, panels, figure = panels_figure(rows, group, rows["dataset"].iloc[0])
+    assert len(figure.axes) == n_panels
+    assert [axes.get_title() for axes in figure.axes] == list(dict.fromkeys(panels.values()))
+    seen = []
     for axes in figure.axes:
-        for line in axes.lines:
-            if line.get_gid() == "all features":
-                continue
-            (ranker,) = (
-                name
-                for name in panels
-                if (panels[name], variants[name]) == (axes.get_title(), line.get_label())
-            )
-            mine = curves[curves["ranker"] == ranker]
+        lines, others = coloured(axes, panels), set()
+        for ranker, line in lines.items():
+            assert panels[ranker] == axes.get_title()
+            mine = points[points["ranker"] == ranker]
             np.testing.assert_array_equal(line.get_xydata(), mine[["n_features", "rf1_mean"]])
-    assert sum(len(axes.lines) - 1 for axes in figure.axes) == 48
+            assert line.get_color() == style.ranker_color(ranker)
+        for line in axes.lines:
+            if str(line.get_gid()).startswith("other "):
+                others.add(line.get_gid().removeprefix("other "))
+                mine = points[points["ranker"] == line.get_gid().removeprefix("other ")]
+                np.testing.assert_array_equal(line.get_xydata(), mine[["n_features", "rf1_mean"]])
+                assert (line.get_color(), line.get_marker()) == ("0.82", "None")
+        assert others == set(panels) - set(lines), "all others stand behind, in grey"
+        seen += lines
+    assert sorted(seen) == sorted(panels)
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
     assert_tidy(figure)
+
+
+def bands_of(figure):
+    return {
+        each.get_gid().removeprefix("band "): each
+        for axes in figure.axes
+        for each in axes.collections
+        if str(each.get_gid()).startswith("band ")
+    }
+
+
+def test_only_the_bands_that_are_asked_for_are_drawn(mcc):
+    rows, group = mcc
+    dataset = rows["dataset"].iloc[0]
+    points, panels, figure = panels_figure(rows, group, dataset, banded=["relieff", "reliefe"])
+    bands = bands_of(figure)
+    assert sorted(bands) == ["reliefe", "relieff"]
+    mine = points[points["ranker"] == "relieff"]
+    corners = {tuple(corner) for corner in bands["relieff"].get_paths()[0].vertices.round(12)}
+    assert corners >= {
+        (line.n_features, round(end, 12))
+        for line in mine.itertuples()
+        for end in (line.rf1_lower, line.rf1_upper)
+    }
+    named = [text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts()]
+    assert sorted(each for each in named if each.endswith(" (band)")) == ["ReliefE (band)", "ReliefF (band)"]
+    low, high = figure.axes[0].get_ylim()
+    assert low <= points["rf1_mean"].min() and points["rf1_mean"].max() <= high
+    assert not bands_of(panels_figure(rows, group, dataset)[2])
+
+
+def test_rankers_that_are_the_same_are_one_line_under_all_names(mcc):
+    rows, group = mcc
+    same = [("reliefe", "reliefe_absmean"), ("relieff_adaptive", "skrebate_relieff")]
+    _, panels, figure = panels_figure(
+        rows, group, rows["dataset"].iloc[0], same=same, banded=["reliefe_absmean"]
+    )
+    first = next(axes for axes in figure.axes if axes.get_title() == "ReliefE")
+    assert sorted(coloured(first, panels)) == ["reliefe", "reliefe_absmean_adaptive", "reliefe_adaptive"]
+    named = [text.get_text() for text in first.get_legend().get_texts()]
+    assert named == ["ReliefE = ReliefE-absMean (band)", "ReliefE-adaptive", "ReliefE-absMean-adaptive"]
+    assert list(bands_of(figure)) == ["reliefe"]
+    # Of two panels: a line in each.
+    lines = [ranker for axes in figure.axes for ranker in coloured(axes, panels)]
+    assert "relieff_adaptive" in lines and "skrebate_relieff" in lines
+    assert_tidy(figure)
+
+
+def test_panels_of_many_rankers_of_one_kind_and_of_numbers_of_iterations(mcc):
+    _, group = mcc
+    rankers = [f"own_{number}" for number in range(8)]
+    families = group.families.head(1)
+    families = pd.concat([families.assign(ranker=each, branch="other") for each in rankers])
+    made = dataclasses.replace(group, families=families)
+    panels, _ = panels_of(made, rankers)
+    assert list(panels.values()) == ["other (1 of 2)"] * 4 + ["other (2 of 2)"] * 4
+    families = families.head(3).assign(
+        family="relieff", label="ReliefF", n_iterations=[1.0, 16.0, np.nan], variant=""
+    )
+    panels, labels = panels_of(dataclasses.replace(group, families=families), rankers[:3])
+    assert set(panels.values()) == {"ReliefF"}
+    assert list(labels.values()) == ["1 iteration", "16 iterations", "every row once"]
+
+
+def test_the_band_is_that_of_the_panels_best():
+    part = pd.DataFrame({"ranker": list("abcde"), "aurf1_micro_mean": [0.9, 0.95, 0.95, np.nan, 0.1]})
+    assert best_of_panels(part, {"a": "x", "b": "x", "c": "x", "d": "y", "e": "z"}) == ["b", "e"]
 
 
 # --- nothing to draw ---
@@ -422,7 +510,7 @@ def test_panels_show_all_rankers_once(mlc):
         lambda: adaptive_k.figure(kernel.density_of_neighbors(counted([], [])), title="t", note=NOTE),
         lambda: phases.figure(pd.DataFrame(), title="t", note=NOTE),
         lambda: latent_dimension.figure(pd.DataFrame(), title="t", note=NOTE),
-        lambda: rf1_panels.figure(pd.DataFrame(), title="t", note=NOTE, panels={}, variants={}),
+        lambda: rf1_panels.figure(pd.DataFrame(), title="t", note=NOTE, panels={}),
     ],
 )
 def test_without_numbers_a_figure_says_so(make):

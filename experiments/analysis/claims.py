@@ -18,6 +18,7 @@ import pandas as pd
 
 from experiments.analysis.comparison import Comparison, compare
 from experiments.analysis.groups import Group
+from experiments.analysis.stand_ins import STAND_INS
 
 #: The paper's data sets and rankers, under the names they bear here.
 MCC_DATASETS = (
@@ -49,14 +50,6 @@ MLC_DATASETS = (
 RELIEFE = ("reliefe", "reliefe_absmean", "reliefe_adaptive", "reliefe_absmean_adaptive")
 RELIEFF = ("relieff", "relieff_absmean", "relieff_adaptive", "relieff_absmean_adaptive")
 SURF = ("skrebate_surf", "skrebate_multisurf", "skrebate_multisurf_star")
-#: Rankers of this library that give the weights of skrebate's, to rounding; they count in their place where those
-#: were not run, but never for times.
-STAND_INS = {
-    "skrebate_relieff": "relieff_as_skrebate",
-    "skrebate_surf": "surf_as_skrebate",
-    "skrebate_multisurf": "multisurf_as_skrebate",
-    "skrebate_multisurf_star": "multisurf_star_as_skrebate",
-}
 MCC_RANKERS = (*RELIEFE, *RELIEFF, "skrebate_relieff", *SURF, "random_forest", "mutual_information")
 DISTANCES = ("f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic")
 

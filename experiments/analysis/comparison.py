@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -12,6 +12,7 @@ from experiments.analysis.critical_distance import RankComparison, compare_ranks
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
+from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
 from experiments.analysis.scores import MEASURES, comparable, complete_rows, score_table
 from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
 from experiments.analysis.stability import stability
@@ -53,6 +54,8 @@ class Comparison:
         From :func:`experiments.analysis.stability.stability`.
     posterior : Posteriors or None
         None when it was not asked for, or nothing can be tested.
+    same : SameRankers
+        Rankers whose F1 curves are equal in every fold.
     """
 
     group: Group
@@ -68,6 +71,7 @@ class Comparison:
     similarity: dict[str, pd.DataFrame]
     stability: pd.DataFrame
     posterior: Posteriors | None = None
+    same: SameRankers = field(default_factory=SameRankers)
 
     @property
     def rankers(self) -> list[str]:
@@ -88,6 +92,25 @@ class Comparison:
     def missing_lines(self) -> list[str]:
         """What is missing, in words."""
         return missing_in_words(self.missing, self.group)
+
+    @property
+    def same_lines(self) -> list[str]:
+        """Which rankers are the same, in words: on all data sets, then on single ones what is not yet told."""
+        families = self.group.families.set_index("ranker")
+        named = {"panels": families["panel"].to_dict(), "variants": families["variant"].to_dict()}
+        lines = {"on all data sets": self.same.everywhere} | {
+            f"on {dataset}": [each for each in groups if each not in self.same.everywhere]
+            for dataset, groups in self.same.on.items()
+        }
+        return [
+            f"{where} (equal F1 in every fold): {same_in_words(groups, self.labels, **named)}"
+            for where, groups in lines.items()
+            if groups
+        ]
+
+    def nothing(self, measure: str) -> str:
+        """Say why no ranker has a number of a measure; "" where one has."""
+        return no_number(self.scores[measure], measure)
 
 
 def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None = None) -> Comparison:
@@ -112,9 +135,7 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
     ranks: dict[str, RankComparison | None] = {}
     reasons, left_out = {}, {}
     for measure, table in scores.items():
-        ranks[measure], reasons[measure], left_out[measure] = _ranks(
-            table, MEASURES[measure].higher_is_better
-        )
+        ranks[measure], reasons[measure], left_out[measure] = _ranks(table, measure)
     return Comparison(
         group=group,
         summary=summed,
@@ -135,7 +156,38 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
         },
         stability=stability(frame, group.expected),
         posterior=posterior,
+        same=same_rankers(rows),
     )
+
+
+def no_number(table: pd.DataFrame, measure: str) -> str:
+    """Say why a table has no number at all.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From :func:`experiments.analysis.scores.score_table`, of complete rankers.
+    measure : str
+        A key of :data:`experiments.analysis.scores.MEASURES`.
+
+    Returns
+    -------
+    str
+        "" where there is a number.
+    """
+    if not table.size:
+        return "no ranker is complete on any data set"
+    if table.notna().any(axis=None):
+        return ""
+    n = table.shape[1]
+    there = (
+        "1 ranker is complete, but its rows hold"
+        if n == 1
+        else f"{n} rankers are complete, but their rows hold"
+    )
+    if measure == "fit_seconds":
+        return f"{there} no times: rows of runs beside other programs are published without"
+    return f"{there} no {MEASURES[measure].title}"
 
 
 def _why_untested(group: Group, scores: pd.DataFrame) -> str:
@@ -159,10 +211,13 @@ def _why_untested(group: Group, scores: pd.DataFrame) -> str:
     return NOT_ASKED
 
 
-def _ranks(table: pd.DataFrame, higher_is_better: bool) -> tuple[RankComparison | None, str, list[str]]:
+def _ranks(table: pd.DataFrame, measure: str) -> tuple[RankComparison | None, str, list[str]]:
     kept, left_out = comparable(table)
+    why = no_number(table, measure)
+    if why and table.size:
+        return None, why, left_out
     if kept.shape[1] < 2:
         n = int(table.notna().any(axis=0).sum())
         why = f"ranks need two complete rankers on one data set; there {'is' if n == 1 else 'are'} {n}"
         return None, why, left_out
-    return compare_ranks(kept, higher_is_better=higher_is_better), "", left_out
+    return compare_ranks(kept, higher_is_better=MEASURES[measure].higher_is_better), "", left_out

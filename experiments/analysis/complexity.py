@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 #: Ranker → algorithm, time and space, as the paper states them (its table "Computational complexity of feature
 #: importance estimation"; s = |I| for Relief algorithms, t trees, ν representatives, d dimensions), in LaTeX.
@@ -14,8 +15,14 @@ PAPER = {
     "mutual_information": ("Mutual information", r"|F| \cdot |I|", r"|I|"),
 }
 
-#: A plane needs three points; one more so that it can be wrong.
-_FEWEST = 4
+#: Numbers that are fitted: constant and two exponents. One data set more, so that the fit can be wrong.
+N_FITTED = 3
+_FEWEST = N_FITTED + 1
+_CONFIDENCE = 0.95
+_EXPONENTS = (
+    *("rows_exponent", "rows_lower", "rows_upper"),
+    *("features_exponent", "features_lower", "features_upper"),
+)
 
 
 def growth(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame:
@@ -31,32 +38,44 @@ def growth(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``ranker``, ``rows_exponent``, ``features_exponent``, ``factor_error`` (times and predictions differ by
-        this factor, root mean square of logarithms), ``n_datasets``. NaN with fewer than four data sets, or
-        when rows and features of the data sets are proportional.
+        ``ranker``, ``rows_exponent`` and ``features_exponent``, each with its 95 % interval (``rows_lower``,
+        ``rows_upper``, ``features_lower``, ``features_upper``), ``factor_error`` (times and predictions differ by
+        this factor, root mean square of logarithms), ``n_datasets``, ``n_left`` (degrees of freedom: data sets less
+        the three fitted numbers, never below 0). NaN with fewer than four data sets, or when rows and features of
+        the data sets are proportional.
 
     Notes
     -----
-    Ordinary least squares on logarithms. Data sets differ in more than their size, so these are descriptions of a
-    study's times and not complexities.
+    Ordinary least squares on logarithms, intervals by Student's t with ``n_left`` degrees of freedom. With five
+    data sets two are left and an interval is 4.3 standard errors wide to each side; and where the data sets with
+    many features have few rows, the two exponents cannot be told apart well. Data sets differ in more than their
+    size, so these are descriptions of a study's times and not complexities.
     """
     shape = sizes.set_index("dataset")[["rows", "features"]].dropna()
     lines = []
     for ranker in seconds.columns:
         mine = seconds[ranker].dropna()
         mine = mine[(mine > 0) & mine.index.isin(shape.index)]
-        numbers = [np.nan, np.nan, np.nan]
+        numbers = [np.nan] * (len(_EXPONENTS) + 1)
         if len(mine) >= _FEWEST:
             logs = np.log(shape.loc[mine.index].to_numpy(dtype=float))
             design = np.column_stack([np.ones(len(mine)), logs])
-            if np.linalg.matrix_rank(design) == 3:
-                wanted = np.log(mine.to_numpy(dtype=float))
-                found = np.linalg.lstsq(design, wanted, rcond=None)[0]
-                error = float(np.exp(np.sqrt(np.mean((design @ found - wanted) ** 2))))
-                numbers = [float(found[1]), float(found[2]), error]
-        lines.append([ranker, *numbers, len(mine)])
-    columns = ["ranker", "rows_exponent", "features_exponent", "factor_error", "n_datasets"]
+            if np.linalg.matrix_rank(design) == N_FITTED:
+                numbers = _fitted(design, np.log(mine.to_numpy(dtype=float)))
+        lines.append([ranker, *numbers, len(mine), max(0, len(mine) - N_FITTED)])
+    columns = ["ranker", *_EXPONENTS, "factor_error", "n_datasets", "n_left"]
     return pd.DataFrame(lines, columns=columns)
+
+
+def _fitted(design: np.ndarray, wanted: np.ndarray) -> list[float]:
+    """Return both exponents, each with the ends of its interval, and the factor by which times and fit differ."""
+    found = np.linalg.lstsq(design, wanted, rcond=None)[0]
+    squares = float(((design @ found - wanted) ** 2).sum())
+    n_left = len(wanted) - N_FITTED
+    spread = np.sqrt(np.diag(np.linalg.inv(design.T @ design)) * squares / n_left)
+    half = stats.t.ppf(0.5 + _CONFIDENCE / 2, n_left) * spread
+    exponents = [float(each) for k in (1, 2) for each in (found[k], found[k] - half[k], found[k] + half[k])]
+    return [*exponents, float(np.exp(np.sqrt(squares / len(wanted))))]
 
 
 def complexity_table(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame:
@@ -81,4 +100,6 @@ def complexity_table(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame
         of_study = measured.loc[ranker].to_dict() if ranker in measured.index else {"n_datasets": 0}
         lines.append({"algorithm": algorithm, "ranker": ranker, "time": time, "space": space, **of_study})
     columns = ["algorithm", "ranker", "time", "space", *measured.columns]
-    return pd.DataFrame(lines, columns=columns).astype({"n_datasets": int})
+    return (
+        pd.DataFrame(lines, columns=columns).fillna({"n_left": 0}).astype({"n_datasets": int, "n_left": int})
+    )

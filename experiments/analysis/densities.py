@@ -8,6 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+#: Dimensions → points that a kernel density needs, so that its mean squared error at the centre of a normal
+#: distribution is below a tenth of the squared density there (B. W. Silverman: Density Estimation for Statistics
+#: and Data Analysis, 1986, table 4.2). Fewer points are shown as points.
+FEWEST_POINTS = {1: 4, 2: 19}
+
 
 def density_of_shares(before: Sequence[float], after: Sequence[float], *, n_points: int = 80) -> pd.DataFrame:
     """Estimate the joint density of shares of non-zeros before and after sparsification.
@@ -22,8 +27,8 @@ def density_of_shares(before: Sequence[float], after: Sequence[float], *, n_poin
     Returns
     -------
     DataFrame
-        ``before``, ``after``, ``density`` on the grid. Empty when the pairs lie on a line or are fewer than three:
-        there is no density in the plane then.
+        ``before``, ``after``, ``density`` on the grid. Empty when the pairs lie on a line, or when fewer than 19 of
+        them differ (:data:`FEWEST_POINTS`): then the points alone are to be drawn.
 
     Notes
     -----
@@ -33,7 +38,7 @@ def density_of_shares(before: Sequence[float], after: Sequence[float], *, n_poin
     grid = np.linspace(0, 1, n_points)
     columns = ["before", "after", "density"]
     spread = np.linalg.matrix_rank(pairs - pairs.mean(axis=1, keepdims=True), tol=1e-9) if pairs.size else 0
-    if spread < 2 or pairs.shape[1] < 3:
+    if spread < 2 or np.unique(pairs, axis=1).shape[1] < FEWEST_POINTS[2]:
         return pd.DataFrame(columns=columns, dtype=float)
     x, y = (axis.ravel() for axis in np.meshgrid(grid, grid, indexing="ij"))
     density = stats.gaussian_kde(pairs)(np.array([x, y]))
@@ -60,7 +65,8 @@ def density_of_neighbors(
     DataFrame
         ``dataset``, ``ranker``, ``k`` (from 1 to the largest class), ``density`` (per decade of k), and ``median``,
         ``n`` (of the numbers counted; equal on all lines of a curve). A row that found no neighbour (k = 0) is not
-        counted. With a single possible k there is one line whose density is NaN: everything lies there.
+        counted. With a single possible k, or fewer than four numbers counted (:data:`FEWEST_POINTS`), there is a
+        line for each k that was found, whose density is NaN.
 
     Notes
     -----
@@ -76,8 +82,8 @@ def density_of_neighbors(
         k, weights = counts.index.to_numpy(dtype=float), counts.to_numpy(dtype=float)
         median = float(k[np.searchsorted(np.cumsum(weights), weights.sum() / 2)])
         low, high = 0.0, float(np.log10(max(mine["class_size"].max(), k.max())))
-        if high <= low:
-            at, density = k[:1], np.array([np.nan])
+        if high <= low or weights.sum() < FEWEST_POINTS[1]:
+            at, density = k, np.full(len(k), np.nan)
         else:
             positions, centres = np.linspace(low, high, n_points), np.log10(k)
             images = np.concatenate([centres, 2 * low - centres, 2 * high - centres])

@@ -14,9 +14,11 @@ from experiments.analysis.coverage import PAIR, expected_of
 _BRANCHES = {
     "reliefe.ReliefE": "ReliefE",
     "reliefe.ReliefF": "ReliefF of this project",
+    "reliefe.SURF": "SURF and MultiSURF of this project",
+    "reliefe.MultiSURF": "SURF and MultiSURF of this project",
     "skrebate.": "scikit-rebate",
 }
-BRANCHES = (*_BRANCHES.values(), "other")
+BRANCHES = (*dict.fromkeys(_BRANCHES.values()), "other")
 
 #: Where a ranker's number of iterations stands in its block.
 _ITERATIONS = "n_iterations"

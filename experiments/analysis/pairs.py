@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.scores import fold_scores
+from experiments.analysis.stand_ins import STAND_INS, stands_for
 from experiments.analysis.ties import equalised, equalised_rows
 
 #: Difference of two F1 below which they count as equal (the paper's).
 ROPE = 0.05
 
-#: Pairs of the paper's two figures. Its plain "ReliefF" is taken for scikit-rebate's, since its own is called
-#: "ReliefF-this" elsewhere.
+#: Pairs of the paper's figure 7 (the first six) and figure 8. Its plain "ReliefF" is taken for scikit-rebate's,
+#: since its own is called "ReliefF-this" elsewhere.
 PAPER_PAIRS = (
     ("skrebate_multisurf_star", "mutual_information"),
     ("skrebate_multisurf_star", "random_forest"),
@@ -140,7 +141,8 @@ def pairs_of(
     rows : DataFrame
         From :func:`experiments.analysis.scores.complete_rows`, of one protocol.
     rankers : sequence of str
-        In order; of two, the earlier one comes first in their pair, but for the paper's pairs, which are as there.
+        In order; of two, the earlier one comes first in their pair, but for the paper's pairs, which are as there,
+        with a stand-in where skrebate's own ranker is not complete on as many data sets (:func:`paper_pairs`).
     most : int, default=91
         How many pairs at most. Where there are more, the paper's remain, and those of the rankers whose max F1
         lies highest above the mean of all rankers of a data set, averaged over their data sets.
@@ -179,8 +181,7 @@ def pairs_of(
         not_tested = [ranker for ranker in chosen if ranker not in best]
         chosen = [ranker for ranker in chosen if ranker in best]
     chosen = [ranker for ranker in rankers if ranker in chosen or ranker in also]
-    known = set(rankers)
-    wanted = [pair for pair in PAPER_PAIRS if set(pair) <= known]
+    wanted = list(paper_pairs(_candidates(rankers, values)).values())
     turned = {frozenset(pair) for pair in wanted}
     wanted += [pair for pair in itertools.combinations(chosen, 2) if frozenset(pair) not in turned]
     made = []
@@ -193,6 +194,44 @@ def pairs_of(
         runs = int(values[both[0], a]["repeat"].nunique())
         made.append(Pair(a, b, x, y, tuple(both), others, runs))
     return made, not_tested
+
+
+def paper_pairs(tested: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Find which of some pairs the paper's figures show.
+
+    Parameters
+    ----------
+    tested : iterable of (str, str, int)
+        Two rankers, and on how many data sets they can be compared.
+
+    Returns
+    -------
+    dict
+        Pair of :data:`PAPER_PAIRS` → the pair that counts for it, those without one left out. A stand-in counts for
+        skrebate's ranker (:mod:`experiments.analysis.stand_ins`). Of several pairs the one with the most data sets
+        counts, and of those the first.
+    """
+    found: dict[tuple[str, str], tuple[str, str, int]] = {}
+    for a, b, n_datasets in tested:
+        named = (stands_for(a), stands_for(b))
+        named = named if named in PAPER_PAIRS else named[::-1]
+        if named not in found or n_datasets > found[named][2]:
+            found[named] = (a, b, n_datasets)
+    return {pair: found[pair][:2] for pair in PAPER_PAIRS if pair in found}
+
+
+def _candidates(rankers: Sequence[str], values: Iterable[tuple[str, str]]) -> list[tuple[str, str, int]]:
+    """List the ways to test the paper's pairs, skrebate's own rankers before their stand-ins."""
+    there: dict[str, set[str]] = {ranker: set() for ranker in rankers}
+    for dataset, ranker in values:
+        there.setdefault(ranker, set()).add(dataset)
+    ways = [
+        (a, b)
+        for pair in PAPER_PAIRS
+        for a, b in itertools.product(*((each, STAND_INS.get(each, each)) for each in pair))
+        if a in rankers and b in rankers
+    ]
+    return [(a, b, len(there[a] & there[b])) for a, b in dict.fromkeys(ways)]
 
 
 def posteriors_of(
@@ -214,7 +253,7 @@ def posteriors_of(
     -------
     Posteriors
     """
-    in_paper = {frozenset(pair) for pair in PAPER_PAIRS}
+    in_paper = set(paper_pairs((pair.a, pair.b, len(pair.datasets)) for pair in pairs).values())
     lines = []
     for pair, answer in zip(pairs, answers, strict=True):
         p_a, p_rope, p_b = (float(each) for each in answer["probabilities"])
@@ -225,7 +264,7 @@ def posteriors_of(
                 "p_a": p_a,
                 "p_rope": p_rope,
                 "p_b": p_b,
-                "in_paper": frozenset((pair.a, pair.b)) in in_paper,
+                "in_paper": (pair.a, pair.b) in in_paper,
                 "n_datasets": len(pair.datasets),
                 "datasets": ", ".join(pair.datasets),
                 "left_out": ", ".join(pair.left_out),

@@ -24,7 +24,7 @@ def figure(
     ----------
     density : DataFrame
         From :func:`experiments.analysis.densities.density_of_neighbors`. Where a data set has a single number of
-        neighbours, that is a tick at the bottom.
+        neighbours, or too few for a density, they are ticks at the bottom.
     title : str
         Above the panels.
     note : str, default=""

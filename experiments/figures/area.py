@@ -64,12 +64,13 @@ def figure(
         axes.xaxis.tick_top()
         means = sheet.axes(left + map_width + 0.15, 0.4, _MEANS, height, sharey=axes)
         for place, line in enumerate(areas.itertuples()):
+            color = style.ranker_color(str(line.ranker))
             if not np.isnan(line.lower):
                 means.plot(
-                    [line.lower, line.upper], [place, place], color=style.PALETTE[0], linewidth=1,
+                    [line.lower, line.upper], [place, place], color=color, linewidth=1,
                     gid=f"interval {line.ranker}",
                 )  # fmt: skip
-            means.plot([line.mean], [place], "o", color=style.PALETTE[0], gid=f"mean {line.ranker}")
+            means.plot([line.mean], [place], "o", color=color, gid=f"mean {line.ranker}")
         means.axvline(1.0, color="0.45", linewidth=0.8, zorder=1, gid="all features")
         means.tick_params(axis="y", left=False, labelleft=False)
         means.set_xlabel("mean AUrF1, 95 % interval")

@@ -82,7 +82,7 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
     datasets = list(dict.fromkeys(points["dataset"]))
     names = dict(zip(points["family"], points["label"], strict=True))
     with style.applied():
-        looks = style.looks(list(names))
+        looks = style.ranker_looks(list(names))
         handles = [
             Line2D([], [], color=look.color, linestyle=look.dashes, marker=look.marker)
             for look in looks.values()

@@ -215,7 +215,8 @@ def _draw_distance(axes: Axes, comparison, n: int) -> None:
 
 def _draw_name(axes: Axes, rank: float, text: str, y: float, *, right: bool, gid: str) -> None:
     edge = axes.get_xlim()[int(right)]
-    axes.plot([rank, rank, edge], [0, y, y], color="0.35", linewidth=0.6, clip_on=False, gid=gid, zorder=2)
+    color = style.ranker_color(gid)
+    axes.plot([rank, rank, edge], [0, y, y], color=color, linewidth=0.9, clip_on=False, gid=gid, zorder=2)
     points = 72 * _GAP * (1 if right else -1)
     axes.annotate(
         text,

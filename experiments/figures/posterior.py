@@ -17,6 +17,8 @@ _GAP = 0.25
 #: Width of a name below a corner, and heights of its lines and of what is above a triangle, inches.
 _NAME, _LINE, _ABOVE = (_SIDE + _GAP) / 2 - 0.06, 0.105, 0.2
 _HEIGHT = math.sqrt(3) / 2
+#: Colour of draws that favour neither.
+_EQUAL = "#8C8C8C"
 
 
 def project(draws: np.ndarray) -> np.ndarray:
@@ -41,6 +43,8 @@ def draw(
     draws: np.ndarray,
     probabilities: Sequence[float],
     names: tuple[str, str],
+    *,
+    colors: tuple[str, str, str] = (_EQUAL, _EQUAL, _EQUAL),
 ) -> None:
     """Draw one triangle.
 
@@ -54,6 +58,8 @@ def draw(
         Of the whole posterior: a better, no difference, b better; written at the corners.
     names : tuple of str
         Of a and b, for the corners.
+    colors : tuple of str
+        Of draws that favour a, no difference and b.
     """
     axes.set_axis_off()
     axes.set_aspect("equal")
@@ -66,7 +72,7 @@ def draw(
     axes.scatter(
         *points.T,
         s=2.5,
-        color=style.PALETTE[0],
+        color=[colors[place] for place in np.asarray(draws, dtype=float).argmax(axis=1)],
         alpha=max(0.12, min(0.6, 200 / max(len(points), 1))),
         linewidths=0,
         zorder=2,
@@ -136,5 +142,6 @@ def figure(
                 draws[pair],
                 probabilities[pair],
                 (labels.get(pair[0], pair[0]), labels.get(pair[1], pair[1])),
+                colors=(style.ranker_color(pair[0]), _EQUAL, style.ranker_color(pair[1])),
             )
     return sheet.figure

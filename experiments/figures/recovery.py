@@ -79,7 +79,7 @@ def figure(
     labels : mapping, optional
         Ranker → name to show; by default the ranker itself.
     looks : mapping, optional
-        Ranker → look; by default in the order of ``shares``.
+        Ranker → look; by default :func:`experiments.figures.style.ranker_looks`.
     note : str, default=""
         Small print after what is drawn.
 
@@ -90,7 +90,7 @@ def figure(
     """
     labels = dict(labels or {})
     rankers = list(dict.fromkeys(shares["ranker"]))
-    looks = looks or style.looks(rankers)
+    looks = looks or style.ranker_looks(rankers)
     families = list(dict.fromkeys(shares["family"]))
     n_across = min(_PANELS_IN_A_ROW, len(families))
     n_down = math.ceil(len(families) / n_across)

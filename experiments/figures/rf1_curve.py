@@ -47,26 +47,29 @@ def draw(
     labels : mapping, optional
         Ranker → name to show; by default the ranker itself.
     looks : mapping, optional
-        Ranker → look; by default in the order of ``curves``.
+        Ranker → look; by default :func:`experiments.figures.style.ranker_looks`.
     """
     labels = labels or {}
-    looks = looks or style.looks(list(curves["ranker"]))
+    looks = looks or style.ranker_looks(list(curves["ranker"]))
     axes.axhline(1.0, color="0.45", linewidth=0.8, zorder=1, gid="all features")
     groups = list(curves.groupby("ranker", sort=False))
+    n_bands = sum(bool(points["rf1_lower"].notna().any()) for _, points in groups)
     for place, (ranker, points) in enumerate(groups):
         look = looks[ranker]
         x = points["n_features"].to_numpy(dtype=float)
         banded = points["rf1_lower"].notna().to_numpy()
-        axes.fill_between(
-            x,
-            points["rf1_lower"],
-            points["rf1_upper"],
-            where=banded,
-            color=look.color,
-            alpha=min(0.15, 0.6 / len(groups)),
-            linewidth=0,
-            zorder=2,
-        )
+        if banded.any():
+            axes.fill_between(
+                x,
+                points["rf1_lower"],
+                points["rf1_upper"],
+                where=banded,
+                color=look.color,
+                alpha=min(0.15, 0.6 / n_bands),
+                linewidth=0,
+                zorder=2,
+                gid=f"band {ranker}",
+            )
         # Markers at staggered points, a handful per line: they name the line where colours do not.
         every = max(1, math.ceil(len(x) / 6))
         axes.plot(
@@ -78,11 +81,12 @@ def draw(
             markevery=(place % every, every),
             label=labels.get(ranker, ranker),
             zorder=3,
+            gid=str(ranker),
         )
     axes.set_ylabel("rF1 (1 = all features)")
     axes.set_xlabel("number of top-ranked features")
     _limit_x(axes, curves["n_features"].to_numpy(dtype=float))
-    _limit_y(axes, curves)
+    limit_y(axes, curves)
 
 
 def figure(
@@ -174,7 +178,16 @@ def _limit_x(axes: Axes, sizes: np.ndarray) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _limit_y(axes: Axes, curves: pd.DataFrame) -> None:
+def limit_y(axes: Axes, curves: pd.DataFrame) -> None:
+    """Set the limits of y so that every mean is in sight, and of the bands what does not flatten the lines.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to.
+    curves : DataFrame
+        As for :func:`draw`.
+    """
     means = curves["rf1_mean"].dropna().to_numpy()
     if means.size == 0:
         axes.set_ylim(0, 1.1)

@@ -1,8 +1,22 @@
-"""One look for all figures: colours, sizes, and how they are saved."""
+"""One look for all figures: colours, sizes, and how they are saved.
+
+Colours of rankers
+    A ranker has one colour in all figures and on all pages, whatever else is shown: it depends on the ranker's name
+    alone (:func:`ranker_color`). Blues are ReliefE, oranges ReliefF of this project, greens SURF, MultiSURF and
+    scikit-rebate's rankers; implementations of the same algorithm share their colour. Settings
+    (``relieff[n_neighbors=5]``) and target distances (``reliefe_f1``) keep the colour and change line style and
+    marker. A ranker that is not of this project gets colour, line style and marker by a checksum of its name.
+
+    Any two of the colours differ by at least 16 (CIE 1976 ΔE) to normal, protanopic and deuteranopic eyes. Line
+    style and marker differ with the ranker too, so that figures can be read in black and white.
+"""
 
 from __future__ import annotations
 
 import io
+import math
+import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,9 +78,41 @@ _STYLE = {
 }
 
 
+#: Colour → the known rankers that have it. The first four lines are families, darker where a ranker is adaptive.
+RANKER_COLORS = {
+    "#0072B2": ("reliefe",),
+    "#56B4E9": ("reliefe_absmean",),
+    "#2E5ACD": ("reliefe_adaptive",),
+    "#14286B": ("reliefe_absmean_adaptive",),
+    "#D55E00": ("relieff",),
+    "#E69F00": ("relieff_absmean",),
+    "#9F4310": ("relieff_adaptive",),
+    "#5F1A08": ("relieff_absmean_adaptive",),
+    "#6F7F45": ("skrebate_relieff", "relieff_as_skrebate", "fast_select_relieff", "surf_star"),
+    "#009E73": ("skrebate_surf", "surf_as_skrebate", "surf"),
+    "#74BD5A": ("skrebate_multisurf", "multisurf_as_skrebate", "multisurf", "fast_select_multisurf"),
+    "#0B5B45": ("skrebate_multisurf_star", "multisurf_star_as_skrebate", "multisurf_star"),
+    "#CC79A7": ("random_forest",),
+    "#000000": ("mutual_information",),
+    "#A44581": ("turf", "gradient_boosting", "chi2"),
+    "#4D3051": ("vls", "boruta", "anova_f"),
+    "#F0A3B4": ("mrmr", "permutation_importance"),
+    "#6E91F4": ("jmi",),
+    "#5A20D8": ("l1_logistic",),
+}
+#: Of rankers that are not known; none of the families above has them.
+OWN_COLORS = tuple(RANKER_COLORS)[-5:]
+_KNOWN = {ranker: color for color, rankers in RANKER_COLORS.items() for ranker in rankers}
+#: Their order decides line style and marker: the rankers of labels are the first eight.
+_ORDER = {ranker: place for place, ranker in enumerate(_KNOWN)}
+_ITERATIONS = re.compile(r"\bn_iterations=(\d+)\b")
+_TARGET_DISTANCES = ("f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic")
+_OF_LABELS = 8
+
+
 @dataclass(frozen=True)
 class Look:
-    """How one ranker is drawn."""
+    """How one ranker, or whatever else has a line of its own, is drawn."""
 
     color: str
     dashes: str | tuple
@@ -74,12 +120,12 @@ class Look:
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
-    """Give every name a look of its own.
+    """Give every name a look of its own, by its place: for data sets and the like.
 
     Parameters
     ----------
     names : sequence of str
-        In a fixed order, that of the study: a ranker then looks the same in all figures of the study.
+        In a fixed order. Names of rankers get theirs from :func:`ranker_looks`.
 
     Returns
     -------
@@ -87,13 +133,85 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
         Name → look. Colour, line style and marker have 7, 5 and 11 values, so 385 names differ.
     """
     return {
-        name: Look(
-            PALETTE[place % len(PALETTE)],
-            _DASHES[place % len(_DASHES)],
-            _MARKERS[place % len(_MARKERS)],
-        )
+        name: Look(PALETTE[place % len(PALETTE)], *_line(place))
         for place, name in enumerate(dict.fromkeys(names))
     }
+
+
+def ranker_color(ranker: str) -> str:
+    """Return the colour of a ranker, the same everywhere.
+
+    Parameters
+    ----------
+    ranker : str
+        Its name in rows. What is in brackets, and a target distance of a known ranker, change nothing, but for a
+        number of iterations: the fewer of them, the paler the colour.
+
+    Returns
+    -------
+    str
+        As ``"#0072B2"``.
+    """
+    known, _, settings = _parts(ranker)
+    color = _KNOWN.get(known) or OWN_COLORS[zlib.crc32(known.encode()) % len(OWN_COLORS)]
+    iterations = _ITERATIONS.search(settings)
+    return _paler(color, int(iterations[1])) if iterations else color
+
+
+def ranker_looks(rankers: Sequence[str]) -> dict[str, Look]:
+    """Give every ranker its look.
+
+    Parameters
+    ----------
+    rankers : sequence of str
+        Names in rows.
+
+    Returns
+    -------
+    dict
+        Ranker → look. The colour goes by the name alone (:func:`ranker_color`). So do line style and marker, unless
+        another ranker before it in ``rankers`` has the same three: then it gets the next line style and marker.
+        Colours that are shared have 55 of those, so 55 rankers differ whatever their names.
+    """
+    given: dict[str, Look] = {}
+    for ranker in dict.fromkeys(rankers):
+        color, place = ranker_color(ranker), _place(ranker)
+        taken = set(given.values())
+        tries = (Look(color, *_line(place + more)) for more in range(_N_LINES))
+        given[ranker] = next((look for look in tries if look not in taken), Look(color, *_line(place)))
+    return given
+
+
+def _paler(color: str, n_iterations: int) -> str:
+    """Mix a colour with white: 7 parts of 10 for one iteration, none from 4,096 on, evenly by the logarithm."""
+    white = 0.7 * (1 - min(math.log2(max(n_iterations, 1)), 12) / 12)
+    channels = (int(color[place : place + 2], 16) for place in (1, 3, 5))
+    return "#" + "".join(f"{round(channel + white * (255 - channel)):02X}" for channel in channels)
+
+
+def _parts(ranker: str) -> tuple[str, str, str]:
+    """Split a ranker's name into that of its file, its target distance and its settings."""
+    base, _, settings = ranker.partition("[")
+    if base in _KNOWN:
+        return base, "", settings
+    start, _, distance = base.rpartition("_")
+    if start in _KNOWN and distance in _TARGET_DISTANCES:
+        return start, distance, settings
+    return base, "", settings
+
+
+def _place(ranker: str) -> int:
+    base, distance, settings = _parts(ranker)
+    if settings or base not in _KNOWN:
+        return zlib.crc32(ranker.encode()) % _N_LINES
+    return _ORDER[base] + _OF_LABELS * (_TARGET_DISTANCES.index(distance) if distance else 0)
+
+
+_N_LINES = len(_DASHES) * len(_MARKERS)
+
+
+def _line(place: int) -> tuple[str | tuple, str]:
+    return _DASHES[place % len(_DASHES)], _MARKERS[place % len(_MARKERS)]
 
 
 def areas(names: Sequence[str]) -> dict[str, tuple[str, str]]:

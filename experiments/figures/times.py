@@ -38,16 +38,16 @@ def draw(
     labels : mapping, optional
         Ranker → name to show.
     branches : mapping, optional
-        Ranker → branch; each has its colour and marker.
+        Ranker → branch; each has its marker. Colours are the rankers'.
     """
     labels, branches = labels or {}, branches or {}
-    looks = style.looks(list(dict.fromkeys(branches.values())) or [""])
+    markers = _markers(branches)
     shared = seconds.loc[times.attrs["datasets"]]
     lowest = np.nanmin(shared[times["ranker"]].to_numpy(dtype=float))
     highest = np.nanmax([*times["plus_sd"].dropna(), *shared[times["ranker"]].max()])
     left, right = lowest / 1.6, highest * 1.6
     for place, line in enumerate(times.itertuples()):
-        look = looks[branches.get(line.ranker, "")]
+        color, marker = style.ranker_color(line.ranker), markers[branches.get(line.ranker, "")]
         dots = shared[line.ranker].to_numpy(dtype=float)
         axes.plot(
             dots, np.full(dots.size, place), "|", color="0.55", markersize=5, markeredgewidth=0.7, zorder=2,
@@ -57,11 +57,11 @@ def draw(
             # On this scale a deviation as large as the mean has no lower end; the whisker reaches the edge then.
             start = line.minus_sd if line.minus_sd > left else left
             axes.plot(
-                [start, line.plus_sd], [place, place], color=look.color, linewidth=1, zorder=3,
+                [start, line.plus_sd], [place, place], color=color, linewidth=1, zorder=3,
                 gid=f"sd {line.ranker}",
             )  # fmt: skip
         axes.plot(
-            [line.mean], [place], look.marker, color=look.color, markersize=5, zorder=4,
+            [line.mean], [place], marker, color=color, markersize=5, zorder=4,
             gid=f"mean {line.ranker}",
         )  # fmt: skip
     axes.set_xscale("log")
@@ -85,6 +85,7 @@ def figure(
     note: str = "",
     labels: Mapping[str, str] | None = None,
     branches: Mapping[str, str] | None = None,
+    nothing: str = "no ranker is complete on any data set",
 ) -> Figure:
     """Make the whole figure.
 
@@ -96,22 +97,24 @@ def figure(
         Above the axes.
     note : str, default=""
         Small print.
+    nothing : str
+        Why there is nothing to see, where ``times`` is empty.
 
     Returns
     -------
     Figure
     """
     if not len(times):
-        return empty(title, "no ranker is complete on any data set", note)
+        return empty(title, nothing, note)
     labels = dict(labels or {})
     branches = {ranker: name for ranker, name in (branches or {}).items() if ranker in set(times["ranker"])}
     with style.applied():
-        looks = style.looks(list(dict.fromkeys(branches.values())))
+        markers = {branch: marker for branch, marker in _markers(branches).items() if branch}
         handles = [
-            Line2D([], [], color=look.color, marker=look.marker, linestyle="", markersize=5)
-            for look in looks.values()
+            Line2D([], [], color="0.3", marker=marker, linestyle="", markersize=5)
+            for marker in markers.values()
         ]
-        legend = Legend(handles, list(looks)) if len(looks) > 1 else Legend()
+        legend = Legend(handles, list(markers)) if len(markers) > 1 else Legend()
         left = room_for(labels.get(each, each) for each in times["ranker"])
         width = max(style.COLUMN_WIDTH, left + 2.4)
         height = _ROW * len(times) + 0.1
@@ -119,3 +122,8 @@ def figure(
         axes = sheet.axes(left, 0.4, width - left - 0.16, height)
         draw(axes, times, seconds, labels=labels, branches=branches)
     return sheet.figure
+
+
+def _markers(branches: Mapping[str, str]) -> dict[str, str]:
+    """Give every branch a marker, in the order of rankers; "" is of those without a branch."""
+    return {"": "o"} | {branch: look.marker for branch, look in style.looks(list(branches.values())).items()}

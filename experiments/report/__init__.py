@@ -13,16 +13,16 @@ import pandas as pd
 from experiments.analysis.comparison import compare
 from experiments.analysis.coverage import expected_of, failures
 from experiments.analysis.curves import rf1_curve
-from experiments.analysis.groups import groups_of
+from experiments.analysis.groups import Group, groups_of
+from experiments.analysis.same_rankers import same_rankers
+from experiments.analysis.scores import complete_rows
 from experiments.analysis.tables import complete, incomplete, publishable, summary
 from experiments.files import file_stem, write_whole
+from experiments.report import curves as drawn_curves
 from experiments.report import measurements, status
-from experiments.report.console import Console, count
+from experiments.report.console import Console
 
 __all__ = ["show", "status"]
-
-#: More rankers of labels than this are drawn in panels, one for each ranker with its target distances.
-_MOST_LINES = 14
 
 
 def show(
@@ -79,12 +79,16 @@ def show(
     summed = summary(frame, expected)
     console = Console(sys.stdout if out is None else out)
     groups = list(summed.groupby(["dataset", "protocol"], sort=False))
-    for _, part in groups:
-        console.study(part, complete(part), incomplete(part))
+    parts, same = groups_of(configs), {}
+    rows = complete_rows(frame, expected)
+    for (dataset, protocol), part in groups:
+        mine = rows[(rows["dataset"] == dataset) & (rows["protocol"] == protocol)]
+        same[dataset, protocol] = same_rankers(mine).everywhere
+        told = drawn_curves.same_of(part, same[dataset, protocol], _group(parts, dataset, protocol))
+        console.study(part, complete(part), incomplete(part), same=told)
     console.failures(failures(frame, expected), expected)
     console.absent(absent)
     written: list[Path] = []
-    families = {group.protocol: group.families for group in groups_of(configs) if group.task == "multilabel"}
     try:
         if measured:
             written += measurements.show(frame, measured, results, console)
@@ -93,7 +97,8 @@ def show(
             if part["complete"].any():
                 mine = curves[(curves["dataset"] == dataset) & (curves["protocol"] == protocol)]
                 stem = file_stem(dataset, protocol)
-                written += _write(part, mine, list(expected["ranker"]), families.get(protocol), results, stem)
+                group = _group(parts, dataset, protocol)
+                written += _write(part, mine, group, same[dataset, protocol], results, stem)
         if whole and (any("study" in each for each in asked) or _has_rows(frame, configs)):
             written += _whole(frame, asked, results, console, absent, arguments, programs)
     finally:
@@ -143,60 +148,23 @@ def _whole(
     return [*found.written, path]
 
 
+def _group(groups: Sequence[Group], dataset: str, protocol: str) -> Group | None:
+    return next((each for each in groups if each.protocol == protocol and dataset in each.datasets), None)
+
+
 def _write(
     part: pd.DataFrame,
     curves: pd.DataFrame,
-    rankers: Sequence[str],
-    families: pd.DataFrame | None,
+    group: Group | None,
+    same: Sequence[Sequence[str]],
     results: Path,
     stem: str,
 ) -> list[Path]:
     """Write the table and the figure of one data set and protocol."""
-    # Drawing takes a second to import; whoever only reads the table has it by now.
-    from experiments.figures import rf1_curve as drawing
-    from experiments.figures import rf1_panels as panels
     from experiments.figures import style
 
     text = io.StringIO()
     publishable(part).to_csv(text, index=False, lineterminator="\n")
     written = [write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode())]
-    title = f"{part['dataset'].iloc[0]} ({_extent(part)})"
-    variants = pd.DataFrame(columns=["ranker", "panel", "variant"]) if families is None else families
-    variants = variants.set_index("ranker")
-    if len(part) > _MOST_LINES and (variants.reindex(part["ranker"])["variant"].fillna("") != "").all():
-        figure = panels.figure(
-            curves,
-            title=title,
-            note=_note(part),
-            panels=variants["panel"].to_dict(),
-            variants=variants["variant"].to_dict(),
-        )
-    else:
-        figure = drawing.figure(
-            curves,
-            title=title,
-            note=_note(part),
-            labels=dict(zip(part["ranker"], part["display_name"], strict=True)),
-            # All rankers of the study get their look, shown or not: it stays when more of them are complete.
-            looks=style.looks(list(dict.fromkeys(rankers))),
-        )
+    figure = drawn_curves.figure(part, curves, group, same)
     return written + style.save(figure, results / "figures", f"{stem}_rf1")
-
-
-def _extent(part: pd.DataFrame) -> str:
-    first = part.iloc[0]
-    return f"{first['protocol']}: {count(first['n_splits'], 'fold')} × {count(first['n_repeats'], 'repeat')}"
-
-
-def _note(part: pd.DataFrame) -> str:
-    lines = [
-        "rF1: micro F1 / micro F1 of all features. Bands: 95 % confidence of the mean (corrected resampled t)."
-    ]
-    chosen = complete(part)
-    undefined = int(chosen["rf1_undefined_folds"].max())
-    if undefined:
-        n_folds = chosen["folds_expected"].iloc[0]
-        lines.append(f"Left out: {undefined} of {n_folds} folds, where the F1 of all features is 0.")
-    for line in incomplete(part).itertuples():
-        lines.append(f"Not shown: {line.display_name} ({line.reason}).")
-    return "\n".join(lines)

@@ -96,7 +96,9 @@ class Console:
         except (UnicodeEncodeError, LookupError):
             self._ascii = True
 
-    def study(self, part: pd.DataFrame, compared: pd.DataFrame, apart: pd.DataFrame) -> None:
+    def study(
+        self, part: pd.DataFrame, compared: pd.DataFrame, apart: pd.DataFrame, *, same: str = ""
+    ) -> None:
         """Print one data set under one protocol.
 
         Parameters
@@ -105,6 +107,8 @@ class Console:
             From :func:`experiments.analysis.tables.summary`, one data set and protocol.
         compared, apart : DataFrame
             Its complete and incomplete lines.
+        same : str, default=""
+            Rankers that are the same on it, in words (:func:`experiments.analysis.same_rankers.same_in_words`).
         """
         first = part.iloc[0]
         extent = f"{count(first['n_splits'], 'fold')} × {count(first['n_repeats'], 'repeat')}"
@@ -114,6 +118,9 @@ class Console:
         if len(compared):
             self._print(self._table(compared))
             self._print(Padding(self._text(_legend(compared), style="dim"), (0, 0, 0, 1)))
+            if same:
+                told = f"The same on this data set (equal F1 in every fold): {same}."
+                self._print(Padding(self._text(told), (0, 0, 0, 1)))
         else:
             self._print(
                 Padding(self._text("no ranker is complete, so there is nothing to compare yet"), (0, 0, 0, 1))

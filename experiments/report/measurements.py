@@ -64,7 +64,7 @@ def _recovery_figure(
     figure = recovery.figure(
         measurements.recovered(rows),
         labels={ranker: name or ranker for ranker, name in labels.items()},
-        looks=style.looks(list(labels)),
+        looks=style.ranker_looks(list(labels)),
         note=f"{len(missing_lines(rows, asked))} of {len(asked)} data sets × rankers have no number."
         if missing_lines(rows, asked)
         else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ import pandas as pd
 from experiments.analysis import densities, measurements
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.convergence import convergence
-from experiments.analysis.pairs import PAPER_PAIRS
+from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
 from experiments.analysis.scores import DIAGRAMS, MEASURES
+from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.files import file_stem
 
 
@@ -172,11 +173,14 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
         note=note_of(
             comparison,
             f"Markers: mean over {_datasets(seconds)}; lines: ± standard deviation over data sets, to the edge "
-            "where the mean is no larger; strokes: the data sets' own means.",
-            _left_out(comparison, seconds),
+            "where the mean is no larger; strokes: the data sets' own means."
+            if len(seconds)
+            else "",
+            _left_out(comparison, "fit_seconds"),
         ),
         labels=labels,
         branches=branches,
+        nothing=comparison.nothing("fit_seconds"),
     )
     areas = comparison.averages["aurf1"]
     drawing.add(
@@ -190,7 +194,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
             comparison,
             f"Right: mean over {_datasets(areas)}, with the 95 % t interval over data sets. 1 = as good as all "
             "features. Hatched: no number.",
-            _left_out(comparison, areas),
+            _left_out(comparison, "aurf1"),
         ),
         labels=labels,
     )
@@ -221,7 +225,7 @@ def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -
     note = note_of(
         comparison,
         "1 = best" + ("." if what.higher_is_better else ": the shortest time."),
-        _rankers_left_out(comparison, comparison.rank_left_out[measure]),
+        _rankers_left_out(comparison, comparison.rank_left_out[measure], measure),
     )
     if found is None:
         name, why = f"critical_distance_{measure}", comparison.rank_reasons[measure]
@@ -251,9 +255,9 @@ def _posteriors(drawing: Drawing, comparison: Comparison) -> None:
         (line.ranker_a, line.ranker_b): (line.p_a, line.p_rope, line.p_b) for line in table.itertuples()
     }
     sampled = "; ".join(f"{word}: {value}" for word, value in found.sampling.items())
-    pairs = [pair for pair in PAPER_PAIRS if pair in probabilities]
-    which = "the paper's pairs" if pairs else "the first pairs"
-    pairs = pairs or list(probabilities)[: len(PAPER_PAIRS)]
+    shown = paper_pairs(zip(table["ranker_a"], table["ranker_b"], table["n_datasets"], strict=True))
+    which = "the paper's pairs" if shown else "the first pairs"
+    pairs = list(shown.values()) or list(probabilities)[: len(PAPER_PAIRS)]
     messages = [
         f"{comparison.labels[line.ranker_a]} – {comparison.labels[line.ranker_b]}: {line.message}"
         for line in table.itertuples()
@@ -269,13 +273,32 @@ def _posteriors(drawing: Drawing, comparison: Comparison) -> None:
         title=f"{group.study}: hierarchical Bayesian test on max F1, {which} ({group.extent})",
         note=note_of(
             comparison,
-            "Points: draws of the posterior. Corners: probability that the ranker named there is better, or that "
-            "the two are equal (differ by less than the rope).",
+            "Points: draws of the posterior, in the colour of the ranker they favour, grey for no difference. "
+            "Corners: probability that the ranker named there is better, or that the two are equal (differ by less "
+            "than the rope).",
+            *_paper_notes(comparison, shown),
             f"{sampled}.",
             *messages,
         ),
         labels=comparison.labels,
+        n_columns=2 if len(pairs) <= 4 else 4,
     )
+
+
+def _paper_notes(comparison: Comparison, shown: Mapping[tuple[str, str], tuple[str, str]]) -> list[str]:
+    """Say which pairs of the paper's figures are shown, by what rankers, and which are not."""
+    if not shown:
+        return []
+    named = comparison.labels
+    stand_ins = dict.fromkeys(
+        ranker for pair in shown.values() for ranker in pair if stands_for(ranker) != ranker
+    )
+    lines = [stand_ins_said([named[ranker] for ranker in stand_ins])] if stand_ins else []
+    absent = [pair for pair in PAPER_PAIRS if pair not in shown]
+    if absent:
+        told = ", ".join(f"{named.get(a, a)} – {named.get(b, b)}" for a, b in absent)
+        lines.append(f"Of the paper's {len(PAPER_PAIRS)} pairs not tested: {told}.")
+    return lines
 
 
 def _datasets(found: pd.DataFrame) -> str:
@@ -287,18 +310,29 @@ def _datasets(found: pd.DataFrame) -> str:
     )
 
 
-def _left_out(comparison: Comparison, found: pd.DataFrame) -> str:
-    not_common = found.attrs["not_common"]
+def _left_out(comparison: Comparison, measure: str) -> str:
+    found = comparison.averages[measure]
+    not_common = [] if comparison.nothing(measure) else found.attrs["not_common"]
     lines = [
         f"Data sets that some ranker lacks, not in the mean: {', '.join(not_common)}." if not_common else "",
-        _rankers_left_out(comparison, found.attrs["left_out"]),
+        _rankers_left_out(comparison, found.attrs["left_out"], measure),
     ]
     return " ".join(line for line in lines if line)
 
 
-def _rankers_left_out(comparison: Comparison, rankers: Sequence[str]) -> str:
-    named = [comparison.labels.get(ranker, ranker) for ranker in rankers]
-    return f"Rankers not compared, which share too few data sets: {', '.join(named)}." if named else ""
+def _rankers_left_out(comparison: Comparison, rankers: Sequence[str], measure: str) -> str:
+    """Name the rankers that are not compared: those without any number apart, unless none has one."""
+    if comparison.nothing(measure):
+        return ""
+    empty = comparison.scores[measure].isna().all(axis=0)
+    bare = [ranker for ranker in rankers if empty[ranker]]
+    what = "times" if measure == "fit_seconds" else MEASURES[measure].title
+    parts = (
+        (f"Complete, but without {what}", bare),
+        ("Rankers not compared, which share too few data sets", [r for r in rankers if r not in bare]),
+    )
+    named = [(said, [comparison.labels.get(ranker, ranker) for ranker in each]) for said, each in parts]
+    return " ".join(f"{said}: {', '.join(names)}." for said, names in named if names)
 
 
 def draw_measurements(
@@ -349,7 +383,12 @@ def draw_measurements(
             ("densities_estimated", estimated, "for the estimated ε"),
         ):
             density = densities.density_of_shares(part["share_before"], part["share"])
-            grey = "Grey: kernel density of the points." if len(density) else "Too few points for a density."
+            n_points = len(part[["share_before", "share"]].drop_duplicates())
+            grey = "Grey: kernel density of the points."
+            if not len(density):
+                fewest = densities.FEWEST_POINTS[2]
+                grey = f"No density: {n_points} different points on a plane, of which it needs {fewest}."
+                grey = grey if n_points < fewest else "No density: the points lie on a line."
             drawing.add(
                 name, protocol, density_drawing, part, density, note=_joined(grey, once, told),
                 title=f"Share of non-zeros before and after sparsification, {said}",
@@ -376,7 +415,7 @@ def draw_measurements(
         if shares.empty:
             drawing.nothing(kind, protocol, "nothing has been measured", title=title, note=told)
         else:
-            looks = style.looks(list(labels))
+            looks = style.ranker_looks(list(labels))
             figure = recovery.figure(shares, labels=labels, looks=looks, note=told)
             drawing.save(kind, protocol, figure, title, told)
     elif kind == "phases":

@@ -10,7 +10,7 @@ import pandas as pd
 
 from experiments.analysis.claims import shared_missing
 from experiments.analysis.comparison import Comparison
-from experiments.analysis.complexity import complexity_table
+from experiments.analysis.complexity import N_FITTED, complexity_table
 from experiments.analysis.convergence import convergence
 from experiments.analysis.datasets import dataset_table
 from experiments.analysis.scores import DIAGRAMS, MEASURES
@@ -131,6 +131,7 @@ _SIGNS = {
     "μ": r"$\mu$",
     "√": r"$\surd$",
     "–": "--",
+    "−": "$-$",
     "…": r"\dots{}",
 }
 
@@ -181,8 +182,8 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
         group.name,
         "complexity",
         caption="Complexity as the paper states it, and how the mean times of a fit grow in this study: "
-        "seconds $\\propto |I|^a |F|^b$, least squares over data sets.",
-        notes=notes,
+        "seconds $\\propto |I|^a |F|^b$, least squares over data sets, in brackets the 95 % interval.",
+        notes=[*_complexity_notes(complexity), *notes],
     )
     scores = pd.concat(
         [
@@ -329,19 +330,40 @@ def _complexity(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
     def order(formula: str) -> str:
         return rf"$\mathcal{{O}}({formula})$" if formula else "–"
 
-    def exponent(value: float) -> str:
-        return "–" if pd.isna(value) else f"{value:.2f}"
+    def exponents(size: str) -> list[str]:
+        columns = [f"{size}_{part}" for part in ("exponent", "lower", "upper")]
+        return [
+            "–" if pd.isna(value) else f"{value:.2f} [{lower:.1f}, {upper:.1f}]".replace("-", "−")
+            for value, lower, upper in table[columns].itertuples(index=False, name=None)
+        ]
 
     return pd.DataFrame(
         {
             "Algorithm": [labels.get(line.ranker, line.algorithm) for line in table.itertuples()],
             "Time": table["time"].map(order),
             "Space": table["space"].map(order),
-            "$a$": table["rows_exponent"].map(exponent),
-            "$b$": table["features_exponent"].map(exponent),
+            "$a$": exponents("rows"),
+            "$b$": exponents("features"),
             "Data sets": table["n_datasets"].map(str),
         }
     )
+
+
+def _complexity_notes(table: pd.DataFrame) -> list[str]:
+    """Say how little the exponents stand on."""
+    fitted = table.loc[table["rows_exponent"].notna(), "n_datasets"]
+    if not len(fitted):
+        return [
+            f"No exponents: {N_FITTED} numbers (a, b and a constant) are fitted, for which no ranker has times on "
+            "enough data sets."
+        ]
+    low, high = int(fitted.min()), int(fitted.max())
+    over = f"{low}" if low == high else f"{low} to {high}"
+    left = f"{low - N_FITTED}" if low == high else f"{low - N_FITTED} to {high - N_FITTED}"
+    return [
+        f"{N_FITTED} numbers (a, b and a constant) are fitted to {over} data sets, which leaves {left} degrees of "
+        "freedom."
+    ]
 
 
 def _ranks(comparison: Comparison) -> pd.DataFrame:

@@ -121,7 +121,7 @@ def looks(rankers: Sequence[str]) -> list[dict[str, Any]]:
     list of dict
         ``color``, ``dashes`` (SVG's stroke-dasharray; "" for solid), ``marker`` (matplotlib's).
     """
-    given = style.looks(rankers)
+    given = style.ranker_looks(rankers)
     return [
         {
             "color": given[ranker].color,
