@@ -11,7 +11,7 @@ from made_up_rows import MLC_DATASETS, mlc_rankers, study
 from experiments.analysis import densities as kernel
 from experiments.analysis.averages import averages
 from experiments.analysis.curves import rf1_curve
-from experiments.analysis.groups import groups_of
+from experiments.analysis.groups import branch_of, groups_of
 from experiments.analysis.scores import complete_rows, score_table
 from experiments.figures import (
     adaptive_k,
@@ -384,7 +384,15 @@ def test_the_line_of_the_latent_dimension_goes_through_the_origin():
 # --- curves in panels ---
 
 
+def with_branches(group):
+    """The made-up rankers in the branches of those whose names they bear."""
+    first = {"reliefe": "reliefe.ReliefE", "relieff": "reliefe.ReliefF", "skrebate": "skrebate.SURF"}
+    branches = [branch_of(first.get(ranker.split("_")[0], "")) for ranker in group.families["ranker"]]
+    return dataclasses.replace(group, families=group.families.assign(branch=branches))
+
+
 def panels_figure(rows, group, dataset, **settings):
+    group = with_branches(group)
     mine = rows[rows["dataset"] == dataset]
     points = rf1_curve(mine)
     panels, named = panels_of(group, list(points["ranker"].unique()))
@@ -438,7 +446,7 @@ def bands_of(figure):
 def test_only_the_bands_that_are_asked_for_are_drawn(mcc):
     rows, group = mcc
     dataset = rows["dataset"].iloc[0]
-    points, panels, figure = panels_figure(rows, group, dataset, banded=["relieff", "reliefe"])
+    points, _, figure = panels_figure(rows, group, dataset, banded=["relieff", "reliefe"])
     bands = bands_of(figure)
     assert sorted(bands) == ["reliefe", "relieff"]
     mine = points[points["ranker"] == "relieff"]

@@ -204,7 +204,7 @@ def _place(ranker: str) -> int:
     base, distance, settings = _parts(ranker)
     if settings or base not in _KNOWN:
         return zlib.crc32(ranker.encode()) % _N_LINES
-    return _ORDER[base] + _OF_LABELS * (_TARGET_DISTANCES.index(distance) if distance else 0)
+    return _ORDER[base] + _OF_LABELS * (1 + _TARGET_DISTANCES.index(distance) if distance else 0)
 
 
 _N_LINES = len(_DASHES) * len(_MARKERS)
