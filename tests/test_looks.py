@@ -155,7 +155,7 @@ def test_draws_of_a_posterior_have_the_colour_of_whom_they_favour():
     pair = ("reliefe", "random_forest")
     figure = posterior.figure([pair], {pair: draws}, {pair: (0.5, 0.25, 0.25)}, title="t")
     colors = [to_hex(each).upper() for each in by_gid(figure)["draws"].get_facecolor()]
-    assert colors == ["#0072B2", "#8C8C8C", "#CC79A7", "#0072B2"]
+    assert colors == ["#0072B2", "#595959", "#CC79A7", "#0072B2"]
 
 
 def test_branches_of_times_have_markers():

@@ -9,7 +9,9 @@ from boxes import assert_ticks_apart, assert_tidy, by_gid, texts
 from made_up_rows import MLC_DATASETS, mlc_rankers, study
 
 from experiments.analysis import densities as kernel
+from experiments.analysis import measurements
 from experiments.analysis.averages import averages
+from experiments.analysis.comparison import compare
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import branch_of, groups_of
 from experiments.analysis.scores import complete_rows, score_table
@@ -29,6 +31,7 @@ from experiments.figures import (
     times,
 )
 from experiments.report.curves import best_of_panels, panels_of
+from experiments.report.output import draw_group, draw_measurements
 
 NOTE = "Missing: a long story about many rankers and data sets, which does not end soon. " * 4
 
@@ -81,6 +84,53 @@ def test_times_are_those_of_the_frames(group_and_rows):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["x", "y"]
     assert_tidy(figure)
     assert_ticks_apart(axes)
+
+
+def without_times(rankers, **settings):
+    """A study some of whose rankers are complete without times."""
+    made, configs = study(["d", "e"], ["a", "b", "c"], n_splits=2, n_repeats=1, **settings)
+    made.loc[made["ranker"].isin(list(rankers)), "fit_seconds"] = np.nan
+    (group,) = groups_of(configs)
+    return made, group
+
+
+@pytest.mark.parametrize(
+    ("states", "said", "ranks_said"),
+    [
+        ({}, "3 rankers are complete, but their rows hold no times", "their rows hold no times"),
+        ({("*", "*"): "missing"}, "no ranker is complete", "ranks need two complete rankers"),
+    ],
+)
+def test_times_that_are_not_there_have_the_true_reason(states, said, ranks_said, tmp_path):
+    made, group = without_times("abc", states=states)
+    comparison = compare(made, group)
+    drawn = {each.figure: each for each in draw_group(made, comparison, tmp_path)}
+    assert said in comparison.nothing("fit_seconds")
+    assert ranks_said in comparison.rank_reasons["fit_seconds"]
+    for name in ("times", "critical_distance_fit_seconds"):
+        for wrong in ("share too few", "some ranker lacks", "no data set"):
+            assert wrong not in drawn[name].note
+
+
+def test_the_reason_stands_on_the_figure(tmp_path, monkeypatch):
+    kept, save = {}, style.save
+    monkeypatch.setattr(
+        style, "save", lambda figure, folder, stem: kept.update({stem: figure}) or save(figure, folder, stem)
+    )
+    made, group = without_times("abc")
+    draw_group(made, compare(made, group), tmp_path)
+    for name in ("times", "critical_distance_fit_seconds"):
+        said = " ".join(by_gid(kept[f"{group.name}_{name}"])["nothing"].get_text().split())
+        assert said.startswith("3 rankers are complete, but their rows hold no times"), name
+
+
+def test_rankers_without_times_are_named_apart(tmp_path):
+    made, group = without_times("b")
+    comparison = compare(made, group)
+    drawn = {each.figure: each for each in draw_group(made, comparison, tmp_path)}
+    assert "Complete, but without times: B." in drawn["times"].note
+    assert "share too few" not in drawn["times"].note
+    assert list(comparison.averages["fit_seconds"]["ranker"]) == ["a", "c"]
 
 
 def test_times_of_one_data_set_have_no_whiskers():
@@ -301,6 +351,41 @@ def test_density_of_shares_is_that_of_scipy():
     np.testing.assert_allclose(found["density"], expected)
     assert not len(kernel.density_of_shares([0.5, 0.5, 0.5], [0.1, 0.2, 0.3]))
     assert not len(kernel.density_of_shares([], []))
+
+
+@pytest.mark.parametrize(("n_points", "there"), [(5, False), (18, False), (19, True), (40, True)])
+def test_few_points_have_no_density(n_points, there):
+    rng = np.random.default_rng(1)
+    before, after = rng.random(n_points), rng.random(n_points)
+    assert bool(len(kernel.density_of_shares(before, after))) is there
+    # The same points many times are no more points.
+    assert bool(len(kernel.density_of_shares(np.tile(before, 9), np.tile(after, 9)))) is there
+
+
+@pytest.mark.parametrize(("counts", "there"), [([1, 2], False), ([1, 3], True)])
+def test_few_numbers_of_neighbours_have_no_density(counts, there):
+    found = kernel.density_of_neighbors(counted([2, 50], counts))
+    assert found["density"].notna().all() == there
+    if not there:
+        assert found["k"].tolist() == [2.0, 50.0] and found["n"].tolist() == [3, 3]
+        figure = adaptive_k.figure(found, title="k")
+        assert by_gid(figure.axes[0])["single d"].get_xydata().tolist() == [[2, 0], [50, 0]]
+
+
+def test_few_points_are_drawn_as_points_and_the_note_says_why(tmp_path, monkeypatch):
+    kept, save = {}, style.save
+    monkeypatch.setattr(
+        style, "save", lambda figure, folder, stem: kept.update({stem: figure}) or save(figure, folder, stem)
+    )
+    spread = sparsity_points(["d", "e", "f", "g", "h"])
+    monkeypatch.setattr(measurements, "points", lambda frame, kind: spread)
+    drawn = {each.figure: each for each in draw_measurements(spread, "p", "sparsity", {}, [], tmp_path)}
+    note = drawn["densities_estimated"].note
+    assert note == "No density: 5 different points on a plane, of which it needs 19."
+    axes = kept["p_densities_estimated"].axes[0]
+    assert not axes.collections, "no grey"
+    mine = spread[spread["estimated"] & (spread["dataset"] == "f")]
+    np.testing.assert_array_equal(by_gid(axes)["f"].get_xydata(), mine[["share_before", "share"]])
 
 
 def counted(neighbors, counts, class_size=100, dataset="d", ranker="r"):

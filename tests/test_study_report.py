@@ -257,6 +257,50 @@ def test_exponents_of_growth_are_found_again():
     assert table.loc["y", "time"] == ""
 
 
+def test_intervals_of_exponents_are_those_of_least_squares():
+    rng = np.random.default_rng(2)
+    sizes = pd.DataFrame(
+        {
+            "dataset": list("abcdef"),
+            "rows": [50, 100, 300, 900, 5000, 70],
+            "features": [9, 500, 20, 70, 8, 90],
+        }
+    )
+    noisy = sizes["rows"] ** 1.5 * sizes["features"] ** 0.7 * np.exp(0.3 * rng.normal(size=6))
+    seconds = pd.DataFrame({"x": noisy}).set_axis(sizes["dataset"])
+    line = growth(seconds, sizes).iloc[0]
+    # Partial regression: what is left of a size after the other one, with the degrees of freedom of three numbers.
+    logs = {name: np.log(sizes[name]) for name in ("rows", "features")}
+    for size, other in (("rows", "features"), ("features", "rows")):
+        x = logs[size] - np.polyval(np.polyfit(logs[other], logs[size], 1), logs[other])
+        y = np.log(noisy) - np.polyval(np.polyfit(logs[other], np.log(noisy), 1), logs[other])
+        slope = (x @ y) / (x @ x)
+        error = np.sqrt(((y - slope * x) ** 2).sum() / 3 / (x @ x))
+        half = 3.1824463 * error  # Student's t, 3 degrees of freedom, 95 %
+        found = line[[f"{size}_exponent", f"{size}_lower", f"{size}_upper"]].tolist()
+        assert found == pytest.approx([slope, slope - half, slope + half], rel=1e-6)
+    assert (line["n_datasets"], line["n_left"]) == (6, 3)
+
+
+def test_the_table_of_complexity_says_what_is_fitted_to_what(tmp_path, asked):
+    made, configs = study(["d", "e", "f", "g", "h"], SOME, name="s", **FEW)
+    places = made["dataset"].map({"d": 1, "e": 5, "f": 2, "g": 9, "h": 3})
+    made["n_train"], made["n_features"] = 40 * places, 30 + 11 * (places % 4)
+    write(made, configs, tmp_path)
+    text = (tmp_path / "tables" / "s_complexity.tex").read_text(encoding="utf-8")
+    words = " ".join(text.split())
+    assert "fitted to 5 data sets, which leaves 2 degrees of freedom" in words
+    assert "in brackets the 95 \\% interval" in words
+    table = pd.read_csv(tmp_path / "tables" / "s_complexity.csv").set_index("ranker")
+    line = table.loc["reliefe"]
+    shown = f"{line['rows_exponent']:.2f} [{line['rows_lower']:.1f}, {line['rows_upper']:.1f}]"
+    assert shown.replace("-", "$-$") in text and line["n_left"] == 2
+    few, configs = study(["d", "e"], SOME, name="s", **FEW)
+    write(few, configs, tmp_path)
+    text = (tmp_path / "tables" / "s_complexity.tex").read_text(encoding="utf-8")
+    assert "No exponents: 3 numbers (a, b and a constant) are fitted" in " ".join(text.split())
+
+
 # --- LaTeX ---
 
 

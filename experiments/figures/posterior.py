@@ -18,7 +18,7 @@ _GAP = 0.25
 _NAME, _LINE, _ABOVE = (_SIDE + _GAP) / 2 - 0.06, 0.105, 0.2
 _HEIGHT = math.sqrt(3) / 2
 #: Colour of draws that favour neither.
-_EQUAL = "#8C8C8C"
+_EQUAL = "#595959"
 
 
 def project(draws: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from experiments.analysis.pairs import ROPE
 from experiments.analysis.scores import MEASURES
+from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.figures import style
 from experiments.numbers import likeness_digits
 from experiments.report.page import words
@@ -80,6 +81,7 @@ def data_of(f: Facts) -> dict[str, Any]:
         "ranks": ranks,
         "cost": cost,
         "pairs": _triangles(f),
+        "stand_ins": _stand_ins(f),
         "untested": f.untested,
         "rope": ROPE,
         "similarity": {
@@ -106,6 +108,16 @@ def _triangles(f: Facts) -> list[list[Any]]:
         ]
         for line in f.pairs.itertuples()
     ]
+
+
+def _stand_ins(f: Facts) -> str:
+    """Say which rankers of the paper's pairs stand for skrebate's; "" for none."""
+    if f.pairs is None:
+        return ""
+    shown = f.pairs[f.pairs["in_paper"]]
+    rankers = dict.fromkeys(shown[["ranker_a", "ranker_b"]].to_numpy().ravel())
+    names = [f.label[ranker] for ranker in rankers if stands_for(ranker) != ranker]
+    return stand_ins_said(names) if names else ""
 
 
 def looks(rankers: Sequence[str]) -> list[dict[str, Any]]:

@@ -91,6 +91,7 @@ class Pairs extends Chart {
     const paper = this.data.pairs.filter(([, , p, , , , inPaper]) => inPaper && p !== null);
     const few = paper.length
       ? [make("h3", {}, "The pairs that the paper shows"),
+        this.data.stand_ins ? make("p", { class: "faint" }, this.data.stand_ins) : null,
         make("div", { class: "small-multiples" }, ...paper.map(([a, b]) => {
           const shownPair = this.pair(a, b);
           const said = `${rankers[a].label} better ${probability(shownPair.p)}, equal ${probability(shownPair.equal)}, ${rankers[b].label} better ${probability(shownPair.q)}`;
@@ -103,7 +104,7 @@ class Pairs extends Chart {
         this.redraw();
       })),
       make("div", { class: "two" }, drawn, matrix),
-      ...few,
+      ...few.filter((each) => each !== null),
     );
   }
 
