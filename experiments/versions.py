@@ -34,7 +34,7 @@ NUMBERS: dict[str, int] = {
     "reliefe.TuRF": 1,
     "reliefe.VLS": 1,
     "experiments.rankers.all_relevant.Boruta": 1,
-    "experiments.rankers.information.JMI": 1,
+    "experiments.rankers.information.JMI": 2,
     "experiments.rankers.information.MRMR": 1,
     "experiments.rankers.scores.ForestPermutation": 1,
     "experiments.rankers.scores.L1Logistic": 1,

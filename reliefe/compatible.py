@@ -7,6 +7,7 @@ from scipy import sparse
 
 from reliefe._threads import pieces
 from reliefe.distances import MixedColumns, _Measured
+from reliefe.ranking import TIE
 from reliefe.scaling import any_missing, normalise_mixed
 from reliefe.scaling import prepare as prepare_as_published
 from reliefe.targets import Classes
@@ -99,8 +100,9 @@ def ramp(X, discrete):
     Returns
     -------
     float64 ndarray of shape (p,)
-        The standard deviation of a column's known values over their range; 0 for discrete columns, 1 for constant
-        ones.
+        The standard deviation of a column's known values over their range, raised by :data:`reliefe.ranking.TIE` of
+        itself: a difference that is as large on paper is not above it, whatever its last digit. 0 for discrete
+        columns, 1 for constant ones.
     """
     columns = X.tocsc() if sparse.issparse(X) else X
     full = np.zeros(X.shape[1], dtype=np.float64)
@@ -108,7 +110,7 @@ def ramp(X, discrete):
         values = columns[:, [j]].toarray() if sparse.issparse(X) else columns[:, j]
         known = values[~np.isnan(values)]
         extent = np.ptp(known) if known.size else 0.0
-        full[j] = known.std() / extent if extent > 0.0 else 1.0
+        full[j] = known.std() / extent * (1.0 + TIE) if extent > 0.0 else 1.0
     return full
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reliefe.base import amount_of
-from reliefe.ranking import descending_order
+from reliefe.ranking import TIE, descending_order
 from reliefe.wrapper import SubsetRanker
 
 _STEP = 0.01  # share of the spread of the last weights that separates columns dropped in different iterations
@@ -40,7 +40,7 @@ class TuRF(SubsetRanker):
     feature_importances_ : float64 ndarray of shape (n_features_in_,)
         Weight of each column in the last fit it was part of; lowered, where need be, so that the best of the
         columns that an iteration drops is below the worst of those that stay, by 1 % of the spread of the last
-        weights.
+        weights (by 0.01 where these are equal, or differ by rounding alone).
     ranking_ : int64 ndarray of shape (n_features_in_,)
         Rank of each column; 1 is best.
     n_fits_ : int64 ndarray of shape (n_features_in_,)
@@ -86,8 +86,13 @@ class TuRF(SubsetRanker):
             left = np.sort(left[order[:keep]])
         weights = np.empty(p, dtype=np.float64)
         weights[left] = found
-        floor, step = found.min(), _STEP * (np.ptp(found) or 1.0)
+        floor, step = found.min(), _STEP * np.ptp(found)
+        largest = max(np.abs(each).max() for each in (found, *(each for _, each in dropped)))
+        if (
+            step <= 10.0 * TIE * largest
+        ):  # the last weights are equal but for rounding: no step that separates
+            step = _STEP
         for columns, found in reversed(dropped):
-            weights[columns] = found + min(0.0, floor - step - found[0])
+            weights[columns] = found + min(0.0, floor - step - found.max())
             floor = weights[columns].min()
         return weights

@@ -301,7 +301,7 @@ def _prepare(x, y, rope: float, runs: int, label: str) -> _Prepared | None:
         # Scores that differ by rounding alone are equal.
         difference[np.abs(difference) < TIE * np.maximum(np.abs(a), np.abs(b))] = 0.0
         differences.append(difference)
-        steady.append(np.ptp(difference) <= 8 * np.finfo(float).eps * max(np.abs(a).max(), np.abs(b).max()))
+        steady.append(np.ptp(difference) <= TIE * max(np.abs(a).max(), np.abs(b).max()))
     if all(np.all(np.abs(each) == 0) for each in differences):
         return None
     if rope == 0 and any(steady):

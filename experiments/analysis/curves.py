@@ -7,6 +7,7 @@ import pandas as pd
 from scipy import stats
 
 from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.analysis.ties import equalised
 
 
 def rf1_curve(
@@ -65,7 +66,10 @@ def rf1_curve(
         return pd.DataFrame({name: pd.Series(dtype=float) for name in columns}).astype(
             dict.fromkeys(PAIR, str) | dict.fromkeys(("n_features", "n_folds", "n_undefined"), "int64")
         )
-    return pd.concat(parts, ignore_index=True)[columns]
+    points = pd.concat(parts, ignore_index=True)[columns]
+    # Rankers are put in order at every number of features.
+    at_each = points.groupby([*PAIR[:2], "n_features"], sort=False)["rf1_mean"]
+    return points.assign(rf1_mean=at_each.transform(equalised))
 
 
 def mean_and_half_width(

@@ -173,11 +173,12 @@ def pairs_of(
         own = rows[~rows["ranker"].isin(list(also))]
         table = own.groupby(["dataset", "ranker"], sort=False)["value"].mean().unstack("ranker")
         table = equalised_rows(table)
-        excess = table.sub(table.mean(axis=1), axis=0).mean(axis=0)
-        excess = pd.Series(equalised(excess.reindex(chosen)), index=chosen).sort_values(
+        # The mean of all is put back on: a difference near 0 has lost the digits by which ties are told.
+        level = table.sub(table.mean(axis=1), axis=0).mean(axis=0) + float(np.nanmean(table))
+        level = pd.Series(equalised(level.reindex(chosen)), index=chosen).sort_values(
             ascending=False, kind="stable"
         )
-        best = set(excess.index[:n_most])
+        best = set(level.index[:n_most])
         not_tested = [ranker for ranker in chosen if ranker not in best]
         chosen = [ranker for ranker in chosen if ranker in best]
     chosen = [ranker for ranker in rankers if ranker in chosen or ranker in also]

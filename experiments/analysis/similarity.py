@@ -14,7 +14,9 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.analysis.ties import equalised
 from experiments.metrics.fuji import area_under_fuji, fuji_curve
+from experiments.metrics.stability import rounding_as_zero
 
 #: What can be compared: column of rows, and what is done about negative scores.
 _SOURCES = {
@@ -67,6 +69,8 @@ def pairwise_fuji(
             ranker: _mean_of_lists(lists, f"{dataset} × {ranker}")
             for ranker, lists in group.groupby("ranker", sort=False)[column]
         }
+        if column == "weights":
+            scores = {ranker: rounding_as_zero(mean) for ranker, mean in scores.items()}
         for a, b in itertools.combinations(scores, 2):
             if len(scores[a]) != len(scores[b]):
                 raise ValueError(
@@ -92,7 +96,8 @@ def similarity_matrix(pairs: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Rankers × rankers, symmetric, 1 on the diagonal, both axes in the order of :func:`cluster_order`. A
-        mean is over the data sets where both rankers have a value, and NaN where there is none.
+        mean is over the data sets where both rankers have a value, and NaN where there is none. Means that differ
+        by rounding alone are one number.
     """
     names = list(dict.fromkeys([*pairs["ranker_a"], *pairs["ranker_b"]]))
     place = {name: number for number, name in enumerate(names)}
@@ -103,6 +108,8 @@ def similarity_matrix(pairs: pd.DataFrame) -> pd.DataFrame:
     first, second = (mean.index.get_level_values(level).to_numpy(dtype=int) for level in (0, 1))
     values[first, second] = values[second, first] = mean
     np.fill_diagonal(values, 1.0)
+    # "Most alike", and what is written as 1, must not depend on the last digit of a mean.
+    values = equalised(values)
     matrix = pd.DataFrame(values, index=names, columns=names)
     order = cluster_order(matrix)
     return matrix.loc[order, order]
@@ -114,7 +121,7 @@ def cluster_order(matrix: pd.DataFrame) -> list[str]:
     Parameters
     ----------
     matrix : DataFrame
-        Symmetric similarities in 0 … 1. NaN counts as 0.
+        Symmetric similarities in 0 … 1. NaN counts as 0; those that differ by rounding alone are equal.
 
     Returns
     -------
@@ -124,7 +131,8 @@ def cluster_order(matrix: pd.DataFrame) -> list[str]:
     """
     if len(matrix) < 3:
         return list(matrix.index)
-    distance = 1.0 - np.nan_to_num(matrix.to_numpy(dtype=np.float64, copy=True), nan=0.0)
+    # Of similarities, not of distances: 1 − similarity has lost its leading digits.
+    distance = 1.0 - equalised(np.nan_to_num(matrix.to_numpy(dtype=np.float64), nan=0.0))
     np.fill_diagonal(distance, 0.0)
     tree = linkage(squareform(distance, checks=False), method="average", optimal_ordering=True)
     return [matrix.index[place] for place in leaves_list(tree)]

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.analysis.ties import equalised
 from experiments.metrics.stability import (
     fold_pairs,
     orders,
@@ -91,7 +92,10 @@ def stability(
     found = pd.DataFrame(lines, columns=[*PAIR, *counts, "aufuji", *measured, "reason"])
     whole = [*counts, *(f"tied_top_{top}" for top in tops)]
     numbers = {name: "Int64" if name in whole else "float64" for name in found.columns[3:-1]}
-    return found.astype(numbers)
+    found = found.astype(numbers)
+    # What is compared, the rankers of one data set, is equal where it differs by rounding alone.
+    by_dataset = found.groupby(["dataset", "protocol"], sort=False)
+    return found.assign(aufuji=by_dataset["aufuji"].transform(equalised))
 
 
 def stability_table(found: pd.DataFrame, column: str) -> pd.DataFrame:

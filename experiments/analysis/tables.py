@@ -22,7 +22,11 @@ _OF_AVERAGE = (
     "f1_{}_all_mean",
     "f1_{}_all_sd",
 )
-_COMPARED = [f"{name}_{average}_mean" for average in AVERAGES for name in ("best_f1", "aurf1")]
+_COMPARED = [
+    name.format(average)
+    for average in AVERAGES
+    for name in ("best_f1_{}_mean", "aurf1_{}_mean", "f1_{}_all_mean")
+]
 _NUMBERS = [
     *(name.format(average) for average in AVERAGES for name in _OF_AVERAGE),
     "rf1_undefined_folds",

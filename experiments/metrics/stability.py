@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from experiments.metrics.fuji import areas_under_fuji
-from reliefe.ranking import descending_order, tied_with_next
+from reliefe.ranking import TIE, descending_order, tied_with_next
 
 
 class Stability(NamedTuple):
@@ -139,6 +139,29 @@ def tied_cuts(weights, size: int) -> np.ndarray:
     return tied_with_next(weights)[:, size - 1]
 
 
+def rounding_as_zero(weights) -> np.ndarray:
+    """Set weights to 0 that differ from 0 by rounding alone.
+
+    Parameters
+    ----------
+    weights : float array of shape (n_features,) or (n_lists, n_features)
+        Finite numbers.
+
+    Returns
+    -------
+    float64 array of the same shape
+        0 where a weight is at most :data:`reliefe.ranking.TIE` of the largest absolute weight of its list.
+
+    Notes
+    -----
+    FUJI divides by the smallest score inside a top set, and memberships are 1 where that is 0: a score of 1e-17
+    that is 0 on paper gives other memberships altogether.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    sizes = np.abs(weights)
+    return np.where(sizes <= TIE * sizes.max(axis=-1, keepdims=True, initial=0.0), 0.0, weights)
+
+
 def fold_pairs(n_folds: int, at_most: int = 100) -> list[tuple[int, int]]:
     """Choose which folds are compared.
 
@@ -172,7 +195,7 @@ def ranking_stability(weights, at_most: int = 100) -> float:
     Parameters
     ----------
     weights : float array of shape (n_lists, n_features)
-        At least two lists; negative weights count as 0.
+        At least two lists; negative weights, and those of :func:`rounding_as_zero`, count as 0.
     at_most : int, default=100
         For :func:`fold_pairs`.
 
@@ -189,6 +212,7 @@ def ranking_stability(weights, at_most: int = 100) -> float:
     weights = np.asarray(weights, dtype=np.float64)
     if weights.ndim != 2 or len(weights) < 2:
         raise ValueError(f"stability needs two lists or more, not an array of shape {weights.shape}")
+    weights = rounding_as_zero(weights)
     return float(np.mean(areas_under_fuji(weights, fold_pairs(len(weights), at_most), negative="clip")))
 
 

@@ -6,6 +6,8 @@ import numpy as np
 from fast_select import calculate_mi_single_pair, mRMR
 from sklearn.base import BaseEstimator
 
+from reliefe.ranking import descending_order
+
 __all__ = ["JMI", "MRMR"]
 
 
@@ -76,8 +78,8 @@ class JMI(_Picked):
     """Joint mutual information.
 
     The next column has the highest sum, over the columns picked before, of the mutual information that it and that
-    column have with the class together (Yang and Moody, 1999). The first has the highest by itself. Ties go to the
-    lower column.
+    column have with the class together (Yang and Moody, 1999). The first has the highest by itself. Ties, to
+    rounding, go to the lower column.
 
     Parameters
     ----------
@@ -96,15 +98,16 @@ class JMI(_Picked):
         n_columns = binned.shape[1]
         score = np.array([_information(column, y) for column in binned.T])
         left = np.ones(n_columns, dtype=bool)
-        order = [int(np.argmax(score))]
+        order = [int(descending_order(score)[0])]
         joint = np.zeros(n_columns)
         while len(order) < n_columns:
             left[order[-1]] = False
             latest = binned[:, order[-1]]
             n_codes = int(latest.max()) + 1
-            for column in np.flatnonzero(left):
+            rest = np.flatnonzero(left)
+            for column in rest:
                 joint[column] += _information(binned[:, column] * n_codes + latest, y)
-            order.append(int(np.argmax(np.where(left, joint, -np.inf))))
+            order.append(int(rest[descending_order(joint[rest])[0]]))
         return np.array(order)
 
 
