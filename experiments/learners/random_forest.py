@@ -1,9 +1,9 @@
 """scikit-learn's random forest, tree for tree, grown on what is not zero.
 
-Predictions are equal to those of ``RandomForestClassifier(...).fit(X, y).predict(X_test)``, since every tree is: its
-seed, the rows drawn for it, the features drawn at every node, the objective to the last bit, and so every threshold
-and every leaf. :func:`covers` says for which parameters and data; :func:`experiments.learners.self_check.passes`
-whether the installed scikit-learn grows its trees this way.
+Predictions are equal to those of ``RandomForestClassifier(...).fit(X, y).predict(X_test)``, since every tree is:
+its seed, the rows drawn for it, the features drawn at every node, the objective to the last bit, and so every
+threshold and every leaf. :func:`covers` says for which parameters and data;
+:func:`experiments.learners.self_check.passes` whether the installed scikit-learn grows its trees this way.
 
 Memory: the features take 16 bytes per value that is not the most frequent one of its feature and 12 more in every
 thread, or 4 bytes per value where no value is frequent. Trees are forgotten when they have voted; the votes take 16
@@ -25,7 +25,7 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.validation import check_random_state
 
-from experiments.learners.kernels.growing import FEW, WORD, Columns, Sample, Tree, Work, grow
+from experiments.learners.kernels.growing import WORD, Columns, Sample, Tree, Work, grow
 from experiments.learners.kernels.preparing import (
     by_rows,
     describe,
@@ -41,6 +41,7 @@ from experiments.learners.kernels.preparing import (
 )
 
 _INT32_MAX = np.iinfo(np.int32).max
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
 #: Rows that are equal in all features are counted together when there are no more different ones than this share.
 _WORTH_GROUPING = 0.7
 #: Parameters that have to have these values.
@@ -101,7 +102,7 @@ def covers(learner: Any, X_train, y_train, X_test) -> bool:
             return False
         if values.dtype.kind not in "biuf":
             return False
-        if values.size and not max(-float(values.min()), float(values.max())) <= np.finfo(np.float32).max:
+        if values.size and not max(-float(values.min()), float(values.max())) <= _FLOAT32_MAX:
             return False
     return True
 
@@ -347,7 +348,7 @@ class Forest:
             leaves_sparse(room.tree, start, feature, X, room.one_row, leaf)
         leaf_weight = np.empty(n_rows, dtype=np.int64)
         label_start = np.empty(n_rows + 1, dtype=np.int64)
-        n_leaves, labels, counts = leaf_labels(
+        _, labels, counts = leaf_labels(
             room.tree, n_nodes, room.sample, leaf, room.label_counts, room.known, leaf_weight, label_start
         )
         return leaf, label_start, labels, counts, leaf_weight

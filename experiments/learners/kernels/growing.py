@@ -1,15 +1,15 @@
 """One tree of scikit-learn's random forest, node by node in its order, without looking at what is zero.
 
-What makes the tree the same: the generator of the splitter (:func:`next_random`) is drawn from as often and for the
-same ranges; the order of features, which every draw changes, is kept; nodes are made depth first, left before right.
-Features known to be constant need not change places when they are drawn: only how many were drawn matters, and the
-order that scikit-learn restores afterwards is then never lost.
+What makes the tree the same: the generator of the splitter (:func:`next_random`) is drawn from as often and for
+the same ranges; the order of features, which every draw changes, is kept; nodes are made depth first, left before
+right. Features known to be constant need not change places when they are drawn: only how many were drawn matters,
+and the order that scikit-learn restores afterwards is then never lost.
 
 Where the work goes down:
 
-* A sparse feature is a list of the rows that do not have its most frequent value. While a node is large, the part of
-  the list that lies in the node is kept together: when a node is split, the rows of the smaller child are moved to the
-  end of their lists. A feature without such rows is constant, and no row is looked at to know it.
+* A sparse feature is a list of the rows that do not have its most frequent value. While a node is large, the part
+  of the list that lies in the node is kept together: when a node is split, the rows of the smaller child are moved
+  to the end of their lists. A feature without such rows is constant, and no row is looked at to know it.
 * At 64 rows and fewer, each feature is a word with a bit for every row, and the rows of a node are a word as well.
 * Sums over labels take the labels that rows have, not all labels (:mod:`experiments.learners.kernels.splits`).
 """
@@ -231,7 +231,7 @@ def _to_the_left(work, n_movers, start):
 
 @kernel
 def _part(columns, sample, work, f, low, start, end):
-    """Bring the rows whose value of a feature has rank ``low`` or less to the left; return where the others begin."""
+    """Bring rows whose value of a feature has rank ``low`` or less to the left; return where the others begin."""
     rows, chosen = work.rows, work.chosen_rows
     n_movers = 0
     if columns.kind[f] == DENSE:
@@ -371,7 +371,7 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
         impurity = 1.0 - float(squares) / (float(node_weight) * float(node_weight))
     else:
         impurity /= n_labels
-    # The cheap objective and scikit-learn's may differ by so much for each unit of weight (see the notes on rounding).
+    # By how much the cheap objective and scikit-learn's may differ, for each unit of weight.
     unit = 64 * _EPSILON if single else n_labels * _EPSILON * (n_labels / 2 + 16)
 
     n_nodes = 0

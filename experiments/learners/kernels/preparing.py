@@ -13,7 +13,7 @@ _SHARE = 0.7
 
 @kernel
 def _sort_values(values, spare, rows, spare_rows, n):
-    """Sort ``values[:n]`` ascending with the rows they come from, by merging: the same order whatever the machine."""
+    """Sort ``values[:n]`` ascending, with the rows they come from, by merging."""
     for first in range(0, n, 16):
         for s in range(first + 1, min(first + 16, n)):
             value, row = values[s], rows[s]

@@ -1,11 +1,16 @@
 """Splits of a node by one feature, each judged as scikit-learn judges it.
 
-Sums of weights are whole numbers and so exact in any order; only the Gini terms are rounded. Two numbers follow from
-the counts of labels alone: |l|² / w_left + |r|² / w_right, which needs no pass over the labels, and scikit-learn's own
-objective, rounded in its order of operations. They differ by no more than a margin, so that a split that stays behind
-the best by more than that is passed over, and only the others are judged by scikit-learn's.
+Sums of weights are whole numbers and so exact in any order; only the Gini terms are rounded. Two numbers follow
+from the counts of labels: |l|² / w_left + |r|² / w_right, which needs no pass over the labels, and scikit-learn's
+own objective, rounded in its order of operations. They differ by no more than a margin, so that a split that stays
+behind the best by more than that is passed over, and only the others are judged by scikit-learn's.
 
-A label that no row of a side has, or every row, adds a term of exactly 0 to the side's impurity and may be left out.
+The margin: with u the unit roundoff, each of L Gini terms is at most 1/2 and off by 1.5 u, and their running sum by
+u L / 2 at each of L additions. Divided by L and times the weight W, the objective is off by W u (L / 2 + 6) at
+most, and twice that when two are compared. The cheap number is the objective times L / 2, up to a constant, so the
+margin is W L u (L / 2 + 6), doubled to be safe, with 16 in the place of 6 for the rounding of the cheap number.
+
+A label that no row of a side has, or every row, adds a term of exactly 0 to the side's impurity and is left out.
 
 ``best`` holds the cheap objective, scikit-learn's, the impurities left and right, and the weight on the left;
 ``chosen`` the feature (-1: none), and the ranks of the values below and above the threshold.
