@@ -25,7 +25,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from experiments.cells import Cell
 from experiments.errors import ConfigError, wrong_name
 from experiments.fits import FitEnded, Terms, described
-from experiments.forest import fit_predict_labels
+from experiments.forest import fit_predict
 from experiments.measure import Noise, one_thread
 from experiments.metrics.f1 import f1_micro_macro, f1_micro_macro_labels
 from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid, relative_f1
@@ -294,6 +294,7 @@ class _Learnt:
     macro: list[float] = field(default_factory=list)
     seconds: float = 0.0
     converged: bool = True
+    way: str | None = None  # how the last prediction came about, as experiments.forest says it
 
 
 def _each_fold(
@@ -410,10 +411,10 @@ def _learn(cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int], noi
         # Learners of label matrices take them dense only; a byte a label is the least that can be. Columns are
         # left as they are: scaling is there for logistic regression to converge (``decisions.md`` §4.3).
         y_train = part.y_train.astype(np.uint8).toarray()
-        fit_predict, f1 = fit_predict_labels, f1_micro_macro_labels
+        f1 = f1_micro_macro_labels
     else:
         y_train = part.y_train
-        fit_predict, f1 = _fit_predict, partial(f1_micro_macro, n_classes=part.n_classes)
+        f1 = partial(f1_micro_macro, n_classes=part.n_classes)
         # Scaling works column by column, so that of the features used is that of all of them, once per fold.
         scaler = MaxAbsScaler(copy=False)
         train = scaler.fit_transform(train)
@@ -427,7 +428,7 @@ def _learn(cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int], noi
             start = time.perf_counter()
             if path is None:
                 learner = make_learner(cell.learner, part.seed)  # cheaper than a clone
-                predicted = fit_predict(learner, train[:, :size], y_train, X_test)
+                predicted, learnt.way = fit_predict(learner, train[:, :size], y_train, X_test)
             else:
                 predicted = next(path).predict(X_test)
             learnt.seconds += time.perf_counter() - start
@@ -436,11 +437,6 @@ def _learn(cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int], noi
             learnt.macro.append(macro)
     learnt.converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     return learnt
-
-
-def _fit_predict(learner: Any, X_train, y_train: np.ndarray, X_test) -> np.ndarray:
-    learner.fit(X_train, y_train)
-    return learner.predict(X_test)
 
 
 def _scores(grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]) -> dict[str, Any]:

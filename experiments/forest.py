@@ -1,7 +1,9 @@
-"""Random forests of many labels without keeping all trees at once.
+"""Fitting a learner to predict once, which for random forests needs neither scikit-learn's time nor its memory.
 
-The leaves of a tree hold a share for every label, so a forest of full trees takes gigabytes where rows and labels
-are many (290 MB a tree on delicious). Only its predictions are wanted here, and these are sums over trees.
+A random forest is grown by :mod:`experiments.learners.random_forest` where that is known to give the same
+predictions. Otherwise it is scikit-learn's own, a few trees at a time where rows and labels are many: the leaves of
+a tree hold a share for every label, so a forest of full trees takes gigabytes (290 MB a tree on delicious), and
+only its predictions are wanted here, which are sums over trees.
 """
 
 from __future__ import annotations
@@ -15,9 +17,43 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 #: Trees grown together take about this much, bytes.
 _TOGETHER = 256 * 2**20
 
+#: How predictions came about: trees equal to scikit-learn's, or the learner's own ``fit`` and ``predict``.
+OWN_TREES, LEARNER = "own_trees", "learner"
+
+
+def fit_predict(learner: Any, X_train, y_train: np.ndarray, X_test) -> tuple[np.ndarray, str]:
+    """Fit a learner and predict, and say how.
+
+    Parameters
+    ----------
+    learner : estimator
+        Not fitted; afterwards of no use.
+    X_train, X_test : ndarray or csr_matrix, shapes (n, p) and (m, p)
+        Features.
+    y_train : ndarray of shape (n,) or (n, L)
+        Classes, or 0/1 labels.
+
+    Returns
+    -------
+    predicted : ndarray or scipy sparse, shape (m,) or (m, L)
+        The same as ``learner.fit(X_train, y_train).predict(X_test)``.
+    way : str
+        ``OWN_TREES`` or ``LEARNER``.
+    """
+    if type(learner) is RandomForestClassifier:
+        # numba takes a while to import, and most studies have no forest.
+        from experiments.learners import random_forest, self_check
+
+        if random_forest.covers(learner, X_train, y_train, X_test) and self_check.passes():
+            return random_forest.fit_predict(learner, X_train, y_train, X_test), OWN_TREES
+    if y_train.ndim == 2:
+        return fit_predict_labels(learner, X_train, y_train, X_test), LEARNER
+    learner.fit(X_train, y_train)
+    return learner.predict(X_test), LEARNER
+
 
 def fit_predict_labels(learner: Any, X_train, y_train: np.ndarray, X_test) -> np.ndarray:
-    """Fit a learner and predict labels.
+    """Fit a learner and predict labels, with scikit-learn's trees.
 
     The same as ``learner.fit(X_train, y_train).predict(X_test)``. Forests are grown a few trees at a time
     (``warm_start``, which draws the seeds of the trees as one fit does); their votes are added up in the order of
@@ -37,7 +73,7 @@ def fit_predict_labels(learner: Any, X_train, y_train: np.ndarray, X_test) -> np
     ndarray or scipy sparse, shape (m, L)
         What the learner predicts.
     """
-    if not _in_parts(learner):
+    if not _in_parts(learner) or X_train.shape[1] != X_test.shape[1]:
         learner.fit(X_train, y_train)
         return learner.predict(X_test)
     n_trees = learner.n_estimators

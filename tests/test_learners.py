@@ -10,9 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MaxAbsScaler
 
-from experiments import learners
 from experiments.evaluate import make_learner
-from experiments.learners import NestedLogisticRegression
+from experiments.learners import NestedLogisticRegression, nested_logistic_regression
 
 TIGHT = {"C": 1.0, "tol": 1e-9, "max_iter": 100_000}
 
@@ -34,7 +33,7 @@ def data(n_rows, n_features, n_classes, as_csr=False, seed=0):
 def test_coefficients_are_those_of_scikit_learn_to_its_tolerance(
     n_rows, n_features, n_classes, as_csr, newton_at_most, monkeypatch
 ):
-    monkeypatch.setattr(learners, "_NEWTON_AT_MOST", newton_at_most)
+    monkeypatch.setattr(nested_logistic_regression, "_NEWTON_AT_MOST", newton_at_most)
     X, y = data(n_rows, n_features, n_classes, as_csr)
     sizes = sorted({1, 2, 5, n_features // 4, min(n_rows, 20), n_rows - 1, n_features - 1, n_features})
     sizes = [size for size in sizes if size <= n_features]
@@ -58,7 +57,7 @@ def test_both_ways_through_more_columns_than_rows_end_at_the_same_place(monkeypa
     X[7] = X[3]  # rows that span less than their number
     sizes = [40, 60, 100, 300]
     turned = list(NestedLogisticRegression(**TIGHT).path(X, y, sizes))
-    monkeypatch.setattr(learners, "_ROWS_AT_MOST", 10)
+    monkeypatch.setattr(nested_logistic_regression, "_ROWS_AT_MOST", 10)
     plain = list(NestedLogisticRegression(**TIGHT).path(X, y, sizes))
     for one, other, size in zip(turned, plain, sizes, strict=True):
         assert one.coef_.shape == other.coef_.shape == (3, size)
@@ -78,7 +77,7 @@ def test_the_usual_tolerance_ends_where_predictions_do_not_change_any_more():
 
 @pytest.mark.parametrize("newton_at_most", [0, 1000])
 def test_a_start_from_before_saves_iterations(newton_at_most, monkeypatch):
-    monkeypatch.setattr(learners, "_NEWTON_AT_MOST", newton_at_most)
+    monkeypatch.setattr(nested_logistic_regression, "_NEWTON_AT_MOST", newton_at_most)
     solver = "newton-cholesky" if newton_at_most else "lbfgs"
     X, y = data(400, 60, 3)
     sizes = list(range(1, 61, 3))

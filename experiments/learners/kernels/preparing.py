@@ -1,0 +1,463 @@
+"""What all trees of a forest share, and the rows that each is grown on; votes of the grown trees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.learners.kernels import kernel
+from experiments.learners.kernels.growing import DENSE, FEW, TWO
+
+#: Features whose most frequent value has at least this share of the rows are kept as lists.
+_SHARE = 0.7
+
+
+@kernel
+def _sort_values(values, spare, rows, spare_rows, n):
+    """Sort ``values[:n]`` ascending, with the rows they come from, by merging."""
+    for first in range(0, n, 16):
+        for s in range(first + 1, min(first + 16, n)):
+            value, row = values[s], rows[s]
+            a = s - 1
+            while a >= first and values[a] > value:
+                values[a + 1], rows[a + 1] = values[a], rows[a]
+                a -= 1
+            values[a + 1], rows[a + 1] = value, row
+    width = 16
+    while width < n:
+        for first in range(0, n, 2 * width):
+            middle, last = min(first + width, n), min(first + 2 * width, n)
+            a, b = first, middle
+            for s in range(first, last):
+                if a < middle and (b >= last or values[a] <= values[b]):
+                    spare[s], spare_rows[s] = values[a], rows[a]
+                    a += 1
+                else:
+                    spare[s], spare_rows[s] = values[b], rows[b]
+                    b += 1
+        values[:n] = spare[:n]
+        rows[:n] = spare_rows[:n]
+        width *= 2
+
+
+@kernel
+def describe(
+    start,
+    row_of,
+    data,
+    dense,
+    n,
+    kind,
+    close,
+    default,
+    slot,
+    value_start,
+    values,
+    region,
+    list_row,
+    list_rank,
+):
+    """Describe the features: their different values, and the rows that do not have the most frequent one.
+
+    Parameters
+    ----------
+    start, row_of, data : arrays
+        Columns of a sparse matrix; when ``dense`` has rows, these are not looked at.
+    dense : float32 array of shape (p, n) or (0, 0)
+        Columns of a dense matrix.
+    n : int
+        Number of rows.
+    kind, close, default, slot, value_start, values, region, list_row, list_rank : arrays
+        Are filled.
+
+    Returns
+    -------
+    n_values, n_entries, n_dense, n_few : int
+        How many values, entries of lists, dense features and features with few other values there are.
+    """
+    n_features = kind.shape[0]
+    column = np.empty(n, dtype=np.float32)
+    spare = np.empty(n, dtype=np.float32)
+    rows = np.empty(n, dtype=np.int32)
+    spare_rows = np.empty(n, dtype=np.int32)
+    is_stored = np.zeros(n, dtype=np.bool_)
+    zero = np.float32(0)
+    n_values = 0
+    n_entries = 0
+    n_dense = 0
+    n_few = 0
+    value_start[0] = 0
+    region[0] = 0
+    for f in range(n_features):
+        n_stored = 0
+        if dense.shape[0] > 0:
+            for i in range(n):
+                column[i] = dense[f, i] + zero  # no negative zeros
+                rows[i] = i
+            n_stored = n
+        else:
+            for q in range(start[f], start[f + 1]):
+                if data[q] != zero:
+                    column[n_stored] = data[q]
+                    rows[n_stored] = row_of[q]
+                    n_stored += 1
+        n_zeros = n - n_stored
+        in_order = True
+        for s in range(1, n_stored):
+            if column[s] < column[s - 1]:
+                in_order = False
+                break
+        if not in_order:
+            _sort_values(column, spare, rows, spare_rows, n_stored)
+        # The different values, with the zeros that are not stored among them.
+        first_value = n_values
+        most = 0
+        rank = 0
+        zero_rank = -1
+        common = 0
+        s = 0
+        while s < n_stored or (n_zeros > 0 and zero_rank < 0):
+            if n_zeros > 0 and zero_rank < 0 and (s == n_stored or column[s] > zero):
+                values[n_values] = zero
+                zero_rank = rank
+                number = n_zeros
+            else:
+                value = column[s]
+                values[n_values] = value
+                number = 0
+                while s < n_stored and column[s] == value:
+                    number += 1
+                    s += 1
+            if number > most:
+                most = number
+                common = rank
+            n_values += 1
+            rank += 1
+        n_ranks = n_values - first_value
+        if n_ranks > 1 and not (values[n_values - 1] > np.float32(values[first_value] + np.float32(1e-7))):
+            n_values = first_value + 1  # constant to scikit-learn
+            n_ranks = 1
+        close[f] = False
+        for v in range(first_value + 1, n_values):
+            if not (values[v] > np.float32(values[v - 1] + np.float32(1e-7))):
+                close[f] = True
+        value_start[f + 1] = n_values
+        slot[f] = -1
+        default[f] = 0
+        kind[f] = TWO
+        if n_ranks > 2:
+            kind[f] = FEW if most >= _SHARE * n else DENSE
+        if n_ranks > 1 and kind[f] != DENSE:
+            default[f] = common
+            n_few += kind[f] == FEW
+            if common != zero_rank and n_zeros > 0:
+                for s in range(n_stored):
+                    is_stored[rows[s]] = True
+                for i in range(n):
+                    if not is_stored[i]:
+                        list_row[n_entries] = i
+                        list_rank[n_entries] = zero_rank
+                        n_entries += 1
+                    is_stored[i] = False
+            rank = 0
+            for s in range(n_stored):
+                while values[first_value + rank] != column[s]:
+                    rank += 1
+                if rank != common:
+                    list_row[n_entries] = rows[s]
+                    list_rank[n_entries] = rank
+                    n_entries += 1
+        if kind[f] == DENSE:
+            slot[f] = n_dense
+            n_dense += 1
+            default[f] = -1
+        region[f + 1] = n_entries
+    return n_values, n_entries, n_dense, n_few
+
+
+@kernel
+def fill_ranks(start, row_of, data, dense, n, slot, value_start, values, ranks):
+    """Fill the ranks of the values of dense features."""
+    zero = np.float32(0)
+    column = np.empty(n, dtype=np.float32)
+    for f in range(slot.shape[0]):
+        if slot[f] < 0:
+            continue
+        if dense.shape[0] > 0:
+            for i in range(n):
+                column[i] = dense[f, i] + zero
+        else:
+            column[:] = zero
+            for q in range(start[f], start[f + 1]):
+                column[row_of[q]] = data[q]
+        for i in range(n):
+            low, high = value_start[f], value_start[f + 1] - 1
+            while low < high:
+                middle = (low + high) // 2
+                if values[middle] < column[i]:
+                    low = middle + 1
+                else:
+                    high = middle
+            ranks[slot[f], i] = low - value_start[f]
+
+
+@kernel
+def by_rows(region, list_row, list_rank, n, start, feature, rank):
+    """Turn lists of rows, feature by feature, into lists of features, row by row."""
+    start[:] = 0
+    for at in range(region[-1]):
+        start[list_row[at] + 1] += 1
+    for i in range(n):
+        start[i + 1] += start[i]
+    for f in range(region.shape[0] - 1):
+        for at in range(region[f], region[f + 1]):
+            i = list_row[at]
+            feature[start[i]] = f
+            if rank.shape[0] > 0:
+                rank[start[i]] = list_rank[at]
+            start[i] += 1
+    for i in range(n, 0, -1):
+        start[i] = start[i - 1]
+    start[0] = 0
+
+
+@kernel
+def row_hashes(start, feature, rank, ranks, n, hashes):
+    """Give rows numbers that are equal for equal rows, and hardly ever for others."""
+    for i in range(n):
+        h = np.uint64(0x9E3779B97F4A7C15)
+        for q in range(start[i], start[i + 1]):
+            h = (h ^ np.uint64(feature[q])) * np.uint64(0xFF51AFD7ED558CCD)
+            h ^= h >> np.uint64(32)
+            if rank.shape[0] > 0:
+                h = (h ^ np.uint64(rank[q])) * np.uint64(0xC4CEB9FE1A85EC53)
+                h ^= h >> np.uint64(29)
+        for s in range(ranks.shape[0]):
+            h = (h ^ np.uint64(ranks[s, i])) * np.uint64(0xC4CEB9FE1A85EC53)
+            h ^= h >> np.uint64(29)
+        hashes[i] = h
+
+
+@kernel
+def same_rows(start, feature, rank, ranks, group, first):
+    """Whether every row equals the first of its group."""
+    for i in range(group.shape[0]):
+        j = first[group[i]]
+        n_entries = start[i + 1] - start[i]
+        if start[j + 1] - start[j] != n_entries:
+            return False
+        for a in range(n_entries):
+            if feature[start[i] + a] != feature[start[j] + a]:
+                return False
+            if rank.shape[0] > 0 and rank[start[i] + a] != rank[start[j] + a]:
+                return False
+        for s in range(ranks.shape[0]):
+            if ranks[s, i] != ranks[s, j]:
+                return False
+    return True
+
+
+@kernel
+def group_labels(group, in_order, n_labels, row_start, row_labels, start, labels, slot):
+    """List the different labels of each group of rows, and where each label of a row is in these lists."""
+    place = np.full(n_labels, -1, dtype=np.int64)
+    top = 0
+    a = 0
+    n = group.shape[0]
+    start[0] = 0
+    while a < n:
+        g = group[in_order[a]]
+        first = top
+        while a < n and group[in_order[a]] == g:
+            i = in_order[a]
+            for q in range(row_start[i], row_start[i + 1]):
+                k = row_labels[q]
+                if place[k] < first:
+                    place[k] = top
+                    labels[top] = k
+                    top += 1
+                slot[q] = place[k]
+            a += 1
+        start[g + 1] = top
+    return top
+
+
+@kernel
+def draw(
+    indices,
+    n,
+    group,
+    row_start,
+    row_labels,
+    slot,
+    label_start,
+    labels,
+    n_drawn,
+    group_weight,
+    group_size,
+    group_counts,
+    sample,
+):
+    """Count the rows that were drawn, group by group; without ``indices`` every row once.
+
+    ``group`` is empty when each row is a group of its own.
+
+    Returns
+    -------
+    int
+        How many rows the sample has.
+    """
+    if indices.shape[0] == 0:
+        n_drawn[:] = 1
+    else:
+        n_drawn[:] = 0
+        for a in range(indices.shape[0]):
+            n_drawn[indices[a]] += 1
+    m = 0
+    top = 0
+    if group.shape[0] == 0:
+        for i in range(n):
+            if n_drawn[i] > 0:
+                sample.row[m] = i
+                sample.weight[m] = n_drawn[i]
+                sample.size[m] = 1
+                sample.label_start[m] = top
+                for q in range(row_start[i], row_start[i + 1]):
+                    sample.labels[top] = row_labels[q]
+                    sample.counts[top] = n_drawn[i]
+                    top += 1
+                m += 1
+        sample.label_start[m] = top
+        return m
+    group_weight[:] = 0
+    group_size[:] = 0
+    group_counts[:] = 0
+    for i in range(n):
+        drawn = n_drawn[i]
+        if drawn > 0:
+            g = group[i]
+            group_weight[g] += drawn
+            group_size[g] += 1
+            for q in range(row_start[i], row_start[i + 1]):
+                group_counts[slot[q]] += drawn
+    for g in range(group_weight.shape[0]):
+        if group_weight[g] > 0:
+            sample.row[m] = g
+            sample.weight[m] = group_weight[g]
+            sample.size[m] = group_size[g]
+            sample.label_start[m] = top
+            for q in range(label_start[g], label_start[g + 1]):
+                if group_counts[q] > 0:
+                    sample.labels[top] = labels[q]
+                    sample.counts[top] = group_counts[q]
+                    top += 1
+            m += 1
+    sample.label_start[m] = top
+    return m
+
+
+@kernel
+def leaves_dense(tree, X, leaf):
+    """Find the leaf of each row of a dense matrix."""
+    for x in range(X.shape[0]):
+        node = 0
+        while tree.feature[node] >= 0:
+            node = tree.left[node] if X[x, tree.feature[node]] <= tree.threshold[node] else tree.right[node]
+        leaf[x] = node
+
+
+@kernel
+def leaves_sparse(tree, start, feature, data, row, leaf):
+    """Find the leaf of each row of a sparse matrix; ``row`` holds zeros, before and after."""
+    for x in range(leaf.shape[0]):
+        for q in range(start[x], start[x + 1]):
+            row[feature[q]] = data[q]
+        node = 0
+        while tree.feature[node] >= 0:
+            node = tree.left[node] if row[tree.feature[node]] <= tree.threshold[node] else tree.right[node]
+        leaf[x] = node
+        for q in range(start[x], start[x + 1]):
+            row[feature[q]] = 0.0
+
+
+@kernel
+def leaf_labels(tree, n_nodes, sample, leaf, total, known, leaf_weight, start):
+    """Count the labels of the leaves that rows fell into.
+
+    Parameters
+    ----------
+    tree : Tree
+    n_nodes : int
+    sample : Sample
+    leaf : int32 array
+        Leaves of rows; becomes their places in the lists that are returned.
+    total : int32 array
+        A zero for every label.
+    known : int32 array
+        Room for all nodes.
+    leaf_weight : int64 array
+        Room for all rows: weights of the leaves.
+    start : int64 array
+        Room for all rows and one more: where the labels of each leaf begin.
+
+    Returns
+    -------
+    n_leaves : int
+    labels, counts : int32 arrays
+    """
+    known[:n_nodes] = -1
+    n_leaves = 0
+    top = 0
+    labels = np.empty(256, dtype=np.int32)
+    counts = np.empty(256, dtype=np.int32)
+    start[0] = 0
+    for x in range(leaf.shape[0]):
+        node = leaf[x]
+        if known[node] < 0:
+            known[node] = n_leaves
+            weight = np.int64(0)
+            for a in range(tree.leaf_start[node], tree.leaf_end[node]):
+                i = tree.leaf_rows[a]
+                weight += sample.weight[i]
+                for q in range(sample.label_start[i], sample.label_start[i + 1]):
+                    k = sample.labels[q]
+                    if total[k] == 0:
+                        if top == labels.shape[0]:
+                            more = np.empty(2 * top, dtype=np.int32)
+                            more[:top] = labels
+                            labels = more
+                            more = np.empty(2 * top, dtype=np.int32)
+                            more[:top] = counts
+                            counts = more
+                        labels[top] = k
+                        top += 1
+                    total[k] += sample.counts[q]
+            for at in range(start[n_leaves], top):
+                counts[at] = total[labels[at]]
+                total[labels[at]] = 0
+            leaf_weight[n_leaves] = weight
+            n_leaves += 1
+            start[n_leaves] = top
+        leaf[x] = known[node]
+    return n_leaves, labels, counts
+
+
+@kernel
+def vote(leaf, start, labels, counts, leaf_weight, single, absent, votes_against, votes):
+    """Add the votes of a tree: the shares of each label's classes in the leaf of each row.
+
+    ``absent`` holds a one for every label, before and after.
+    """
+    n_labels = votes.shape[1]
+    for x in range(leaf.shape[0]):
+        at = leaf[x]
+        weight = float(leaf_weight[at])
+        for q in range(start[at], start[at + 1]):
+            votes[x, labels[q]] += float(counts[q]) / weight
+        if single:
+            continue
+        for q in range(start[at], start[at + 1]):
+            absent[labels[q]] = float(leaf_weight[at] - counts[q]) / weight
+        for k in range(n_labels):
+            votes_against[x, k] += absent[k]
+        for q in range(start[at], start[at + 1]):
+            absent[labels[q]] = 1.0

@@ -1,0 +1,546 @@
+"""scikit-learn's random forest, tree for tree, grown on what is not zero.
+
+Predictions are equal to those of ``RandomForestClassifier(...).fit(X, y).predict(X_test)``, since every tree is:
+its seed, the rows drawn for it, the features drawn at every node, the objective to the last bit, and so every
+threshold and every leaf. :func:`covers` says for which parameters and data;
+:func:`experiments.learners.self_check.passes` whether the installed scikit-learn grows its trees this way.
+
+Memory: the features take 16 bytes per value that is not the most frequent one of its feature and 12 more in every
+thread, or 4 bytes per value where no value is frequent. Trees are forgotten when they have voted; the votes take 16
+bytes per test row and label.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import local
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils.validation import check_random_state
+
+from experiments.learners.kernels.growing import WORD, Columns, Sample, Tree, Work, grow
+from experiments.learners.kernels.preparing import (
+    by_rows,
+    describe,
+    draw,
+    fill_ranks,
+    group_labels,
+    leaf_labels,
+    leaves_dense,
+    leaves_sparse,
+    row_hashes,
+    same_rows,
+    vote,
+)
+
+_INT32_MAX = np.iinfo(np.int32).max
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
+#: Rows that are equal in all features are counted together when there are no more different ones than this share.
+_WORTH_GROUPING = 0.7
+#: Parameters that have to have these values.
+_AS_THEY_ARE = {
+    "criterion": "gini",
+    "min_weight_fraction_leaf": 0.0,
+    "max_leaf_nodes": None,
+    "oob_score": False,
+    "warm_start": False,
+    "class_weight": None,
+    "ccp_alpha": 0.0,
+    "monotonic_cst": None,
+    "max_samples": None,
+    "verbose": 0,
+}
+
+
+def covers(learner: Any, X_train, y_train, X_test) -> bool:
+    """Whether a forest can be grown here.
+
+    Parameters
+    ----------
+    learner : estimator
+        Not fitted.
+    X_train, X_test : ndarray or sparse matrix, shapes (n, p) and (m, p)
+        Features.
+    y_train : ndarray of shape (n,) or (n, L)
+        Classes, or 0/1 labels.
+
+    Returns
+    -------
+    bool
+        False for another learner than ``RandomForestClassifier``, for parameters that change how trees are grown,
+        for missing values, and for whatever scikit-learn would refuse, which it says best itself.
+    """
+    if type(learner) is not RandomForestClassifier:
+        return False
+    parameters = learner.get_params(deep=False)
+    if any(name not in parameters or parameters[name] != value for name, value in _AS_THEY_ARE.items()):
+        return False
+    if not isinstance(parameters["random_state"], int | np.integer) or not _valid(parameters):
+        return False
+    if sparse.issparse(X_train) != sparse.issparse(X_test):
+        return False
+    n, p = X_train.shape
+    if n < 1 or p < 1 or n >= 2**26 or X_test.ndim != 2 or X_test.shape[0] < 1 or X_test.shape[1] != p:
+        return False
+    if not isinstance(y_train, np.ndarray) or y_train.shape[0] != n or y_train.dtype.kind not in "biu":
+        return False
+    if y_train.ndim == 2:
+        if y_train.shape[1] < 2 or y_train.min() < 0 or y_train.max() > 1:
+            return False
+    elif y_train.ndim != 1:
+        return False
+    for X in (X_train, X_test):
+        values = X.data if sparse.issparse(X) else X
+        if sparse.issparse(X) and not (X.format in ("csr", "csc") and X.nnz < _INT32_MAX):
+            return False
+        if values.dtype.kind not in "biuf":
+            return False
+        if values.size and not max(-float(values.min()), float(values.max())) <= _FLOAT32_MAX:
+            return False
+    return True
+
+
+def _valid(parameters: dict[str, Any]) -> bool:
+    def whole(name: str, least: int) -> bool:
+        value = parameters[name]
+        return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+
+    max_features = parameters["max_features"]
+    return (
+        whole("n_estimators", 1)
+        and whole("random_state", 0)
+        and parameters["random_state"] < 2**32
+        and isinstance(parameters["bootstrap"], bool)
+        and (parameters["max_depth"] is None or whole("max_depth", 1))
+        and whole("min_samples_leaf", 1)
+        and whole("min_samples_split", 2)
+        and isinstance(parameters["min_impurity_decrease"], float | int)
+        and parameters["min_impurity_decrease"] >= 0
+        and (
+            max_features in ("sqrt", "log2", None)
+            if max_features is None or isinstance(max_features, str)
+            else whole("max_features", 1) or (isinstance(max_features, float) and 0 < max_features <= 1)
+        )
+        and (parameters["n_jobs"] is None or isinstance(parameters["n_jobs"], int))
+    )
+
+
+def fit_predict(learner: RandomForestClassifier, X_train, y_train: np.ndarray, X_test) -> np.ndarray:
+    """Grow a forest and predict; the same as ``learner.fit(X_train, y_train).predict(X_test)``.
+
+    Parameters
+    ----------
+    learner : RandomForestClassifier
+        One that :func:`covers` approves of; it is not fitted.
+    X_train, X_test : ndarray or sparse matrix, shapes (n, p) and (m, p)
+        Features.
+    y_train : ndarray of shape (n,) or (n, L)
+        Classes, or 0/1 labels.
+
+    Returns
+    -------
+    ndarray of shape (m,) or (m, L)
+        Classes or labels, of the type of ``y_train``.
+    """
+    forest = Forest(learner, X_train, y_train)
+    votes, votes_against = forest.votes(_rows_to_predict(X_test))
+    # Dividing first, as the forest does: it decides what counts as a draw.
+    votes /= learner.n_estimators
+    if forest.targets.single:
+        return forest.targets.classes.take(np.argmax(votes, axis=1))
+    votes_against /= learner.n_estimators
+    # A label that all training rows have, or none, has one class only.
+    predicted = (votes > votes_against) | forest.targets.always
+    return (predicted & ~forest.targets.never).astype(y_train.dtype)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Labels of rows as lists.
+
+    Attributes
+    ----------
+    n_labels : int
+        Labels, or classes.
+    single : bool
+        Whether every row has one of several classes.
+    start, labels : int32 arrays
+        Which labels each row has.
+    classes, always, never : ndarray or None
+        The classes, or which labels all rows have or none.
+    """
+
+    n_labels: int
+    single: bool
+    start: np.ndarray
+    labels: np.ndarray
+    classes: np.ndarray | None = None
+    always: np.ndarray | None = None
+    never: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, y: np.ndarray) -> Targets:
+        """Make them of classes (n,) or 0/1 labels (n, L)."""
+        if y.ndim == 1:
+            classes, codes = np.unique(y, return_inverse=True)
+            start = np.arange(len(y) + 1, dtype=np.int32)
+            return cls(len(classes), True, start, codes.astype(np.int32), classes=classes)
+        rows, labels = np.nonzero(y)
+        start = np.zeros(len(y) + 1, dtype=np.int32)
+        np.cumsum(np.bincount(rows, minlength=len(y)), out=start[1:])
+        n_with = np.bincount(labels, minlength=y.shape[1])
+        return cls(
+            y.shape[1],
+            False,
+            start,
+            labels.astype(np.int32),
+            always=n_with == len(y),
+            never=n_with == 0,
+        )
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Rows that are equal in all features."""
+
+    group: np.ndarray  # int32 for each row; empty when every row is one of its own
+    label_start: np.ndarray
+    labels: np.ndarray
+    slot: np.ndarray  # where a label of a row is among the labels of its group
+
+
+class Forest:
+    """The trees of a forest, one after the other.
+
+    Parameters
+    ----------
+    learner : RandomForestClassifier
+        One that :func:`covers` approves of.
+    X : ndarray or sparse matrix of shape (n, p)
+        Features.
+    y : ndarray of shape (n,) or (n, L)
+        Classes, or 0/1 labels.
+    """
+
+    def __init__(self, learner: RandomForestClassifier, X, y: np.ndarray):
+        self.targets = Targets.of(y)
+        self.n_rows, n_features = X.shape
+        self.columns = describe_columns(X)
+        self.columns, self.groups = _grouped(self.columns, self.n_rows, self.targets)
+        self._learner = learner
+        depth = _INT32_MAX if learner.max_depth is None else learner.max_depth
+        self._rules = np.array(
+            [
+                _n_drawn(learner.max_features, n_features),
+                depth,
+                max(learner.min_samples_split, 2 * learner.min_samples_leaf),
+                learner.min_samples_leaf,
+                self.n_rows,
+            ],
+            dtype=np.int64,
+        )
+        seeds = check_random_state(int(learner.random_state))
+        self._seeds = [seeds.randint(_INT32_MAX) for _ in range(learner.n_estimators)]
+        self._room = local()
+
+    def trees(self) -> Iterator[tuple[Tree, int]]:
+        """Yield each tree and its number of nodes; a tree is overwritten by the next.
+
+        Yields
+        ------
+        Tree
+        int
+        """
+        room = _Room(self)
+        for seed in self._seeds:
+            yield room.tree, self._grow(seed, room)[0]
+
+    def votes(self, rows: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """Add up the votes of all trees in their order.
+
+        Parameters
+        ----------
+        rows : tuple
+            As :func:`_rows_to_predict` gives them.
+
+        Returns
+        -------
+        votes : float64 ndarray of shape (m, L)
+            For labels, or classes.
+        votes_against : float64 ndarray of shape (m, L)
+            Against labels; (0, 0) for classes.
+        """
+        n_labels, single = self.targets.n_labels, self.targets.single
+        n_rows = rows[0]
+        votes = np.zeros((n_rows, n_labels))
+        against = np.zeros((0, 0) if single else (n_rows, n_labels))
+        absent = np.ones(n_labels)
+
+        def leaves(seed: int) -> tuple:
+            if not hasattr(self._room, "one"):
+                self._room.one = _Room(self)
+            return self._leaves(seed, rows, self._room.one)
+
+        n_threads = min(effective_n_jobs(self._learner.n_jobs), len(self._seeds))
+        if n_threads == 1:
+            for seed in self._seeds:
+                vote(*leaves(seed), single, absent, against, votes)
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                waiting = deque()
+                for seed in self._seeds:
+                    waiting.append(pool.submit(leaves, seed))
+                    if len(waiting) > 2 * n_threads:
+                        vote(*waiting.popleft().result(), single, absent, against, votes)
+                while waiting:
+                    vote(*waiting.popleft().result(), single, absent, against, votes)
+        self._room = local()
+        return votes, against
+
+    def _grow(self, seed: int, room: _Room) -> tuple[int, int]:
+        indices = _NO_INDICES
+        if self._learner.bootstrap:
+            indices = check_random_state(seed).randint(0, self.n_rows, self.n_rows)
+        targets, groups = self.targets, self.groups
+        n_sampled = draw(
+            indices,
+            self.n_rows,
+            groups.group,
+            targets.start,
+            targets.labels,
+            groups.slot,
+            groups.label_start,
+            groups.labels,
+            room.n_drawn,
+            room.group_weight,
+            room.group_size,
+            room.group_counts,
+            room.sample,
+        )
+        n_nodes = grow(
+            self.columns,
+            room.sample,
+            n_sampled,
+            targets.n_labels,
+            targets.single,
+            self._rules,
+            float(self._learner.min_impurity_decrease),
+            np.uint32(check_random_state(seed).randint(0, _INT32_MAX)),
+            room.work,
+            room.tree,
+        )
+        return n_nodes, n_sampled
+
+    def _leaves(self, seed: int, rows: tuple, room: _Room) -> tuple:
+        n_nodes, _ = self._grow(seed, room)
+        n_rows, X, start, feature = rows
+        leaf = np.empty(n_rows, dtype=np.int32)
+        if start is None:
+            leaves_dense(room.tree, X, leaf)
+        else:
+            leaves_sparse(room.tree, start, feature, X, room.one_row, leaf)
+        leaf_weight = np.empty(n_rows, dtype=np.int64)
+        label_start = np.empty(n_rows + 1, dtype=np.int64)
+        _, labels, counts = leaf_labels(
+            room.tree, n_nodes, room.sample, leaf, room.label_counts, room.known, leaf_weight, label_start
+        )
+        return leaf, label_start, labels, counts, leaf_weight
+
+
+_NO_INDICES = np.empty(0, dtype=np.int64)
+
+
+class _Room:
+    """What growing trees needs, once for each thread."""
+
+    def __init__(self, forest: Forest):
+        columns, targets = forest.columns, forest.targets
+        n = len(columns.start) - 1
+        p, n_labels, n_entries = len(columns.kind), targets.n_labels, len(columns.feature)
+        n_labelled = len(targets.labels)
+
+        def ints(size: int) -> np.ndarray:
+            return np.empty(size, dtype=np.int32)
+
+        self.sample = Sample(ints(n), ints(n), ints(n), ints(n + 1), ints(n_labelled), ints(n_labelled))
+        n_nodes = 2 * n + 1
+        self.tree = Tree(
+            ints(n_nodes),
+            np.empty(n_nodes),
+            ints(n_nodes),
+            ints(n_nodes),
+            ints(n_nodes),
+            ints(n_nodes),
+            ints(n),
+        )
+        self.work = Work(
+            rows=ints(n),
+            place=ints(n),
+            chosen_rows=ints(n),
+            keys=np.empty(n, dtype=np.int64),
+            spare=np.empty(n, dtype=np.int64),
+            histogram=np.empty(512, dtype=np.int64),
+            features=ints(p),
+            begin=np.zeros(p, dtype=np.int32),
+            end=np.zeros(p, dtype=np.int32),
+            end_before=np.full(p, -1, dtype=np.int32),
+            moved=ints(p),
+            touched=ints(p),
+            list_row=ints(n_entries),
+            list_entry=ints(n_entries),
+            list_place=ints(n_entries),
+            mask=np.zeros(p, dtype=np.uint64),
+            few_start=ints(p),
+            few_count=ints(p),
+            few_keys=np.empty(_most_entries(columns), dtype=np.int64),
+            total=ints(n_labels),
+            total_small=np.zeros(n_labels, dtype=np.int32),
+            side=np.zeros(n_labels, dtype=np.int32),
+            present=ints(n_labels),
+            present_bits=np.zeros((n_labels + 63) // 64, dtype=np.uint64),
+            stack=np.empty((n + 2, 10), dtype=np.int64),
+            impurity=np.empty(n + 2),
+            word=np.zeros(n + 2, dtype=np.uint64),
+        )
+        groups = forest.groups
+        n_groups = len(groups.label_start) - 1 if len(groups.group) else 0
+        self.n_drawn = ints(forest.n_rows)
+        self.group_weight = ints(n_groups)
+        self.group_size = ints(n_groups)
+        self.group_counts = ints(len(groups.labels))
+        self.one_row = np.zeros(p, dtype=np.float32)
+        self.label_counts = np.zeros(n_labels, dtype=np.int32)
+        self.known = ints(n_nodes)
+
+
+def _most_entries(columns: Columns) -> int:
+    """Return how many entries of features with few other values the rows of a word can have."""
+    if not len(columns.rank):
+        return 0
+    of_rows = np.sort(np.diff(columns.start))
+    return int(of_rows[-WORD:].sum())
+
+
+def describe_columns(X) -> Columns:
+    """Turn features into lists and ranks.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, p)
+        Finite.
+
+    Returns
+    -------
+    Columns
+    """
+    n, p = X.shape
+    nothing = np.empty(0, dtype=np.int32)
+    if sparse.issparse(X):
+        X = X.astype(np.float32).tocsc()
+        X.sum_duplicates()
+        start, row_of, data, dense = X.indptr, X.indices, X.data, np.empty((0, 0), dtype=np.float32)
+        start, row_of = (each.astype(np.int32, copy=False) for each in (start, row_of))
+        n_stored = X.nnz
+    else:
+        dense = np.ascontiguousarray(X.T, dtype=np.float32)
+        start, row_of, data = nothing, nothing, np.empty(0, dtype=np.float32)
+        n_stored = n * p
+    kind, close = np.empty(p, dtype=np.int8), np.empty(p, dtype=np.bool_)
+    default, slot = np.empty(p, dtype=np.int32), np.empty(p, dtype=np.int32)
+    value_start, region = np.empty(p + 1, dtype=np.int64), np.empty(p + 1, dtype=np.int64)
+    values = np.empty(n_stored + p, dtype=np.float32)
+    list_row, list_rank = (np.empty(n_stored, dtype=np.int32) for _ in range(2))
+    n_values, n_entries, n_dense, n_few = describe(
+        start,
+        row_of,
+        data,
+        dense,
+        n,
+        kind,
+        close,
+        default,
+        slot,
+        value_start,
+        values,
+        region,
+        list_row,
+        list_rank,
+    )
+    values = values[:n_values].copy()
+    ranks = np.empty((n_dense, n), dtype=np.int32)
+    fill_ranks(start, row_of, data, dense, n, slot, value_start, values, ranks)
+    start_of_row = np.empty(n + 1, dtype=np.int64)
+    feature = np.empty(n_entries, dtype=np.int32)
+    rank = np.empty(n_entries if n_few else 0, dtype=np.int32)
+    by_rows(region, list_row, list_rank, n, start_of_row, feature, rank)
+    return Columns(
+        kind, close, default, value_start, values, region, start_of_row, feature, rank, slot, ranks
+    )
+
+
+def _grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, _Groups]:
+    """Count rows together that are equal in all features, when there are many."""
+    nothing = np.empty(0, dtype=np.int32)
+    alone = columns, _Groups(nothing, nothing, nothing, nothing)
+    hashes = np.empty(n, dtype=np.uint64)
+    row_hashes(columns.start, columns.feature, columns.rank, columns.ranks, n, hashes)
+    different, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    if len(different) > _WORTH_GROUPING * n:
+        return alone
+    # In the order of the rows, which are near each other in memory then.
+    order = np.argsort(first)
+    number = np.empty(len(first), dtype=np.int32)
+    number[order] = np.arange(len(first), dtype=np.int32)
+    group, first = number[group], first[order]
+    if not same_rows(columns.start, columns.feature, columns.rank, columns.ranks, group, first):
+        return alone
+    lengths = np.diff(columns.start)[first]
+    start = np.zeros(len(first) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=start[1:])
+    entries = np.repeat(columns.start[first] - start[:-1], lengths) + np.arange(start[-1])
+    feature = columns.feature[entries]
+    region = np.zeros(len(columns.kind) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(feature, minlength=len(columns.kind)), out=region[1:])
+    columns = columns._replace(
+        region=region,
+        start=start,
+        feature=feature,
+        rank=columns.rank[entries] if len(columns.rank) else columns.rank,
+        ranks=np.ascontiguousarray(columns.ranks[:, first]),
+    )
+    label_start = np.empty(len(first) + 1, dtype=np.int32)
+    labels, slot = np.empty_like(targets.labels), np.empty_like(targets.labels)
+    in_order = np.argsort(group, kind="stable").astype(np.int32)
+    n_labelled = group_labels(
+        group, in_order, targets.n_labels, targets.start, targets.labels, label_start, labels, slot
+    )
+    return columns, _Groups(group, label_start, labels[:n_labelled].copy(), slot)
+
+
+def _n_drawn(max_features: Any, n_features: int) -> int:
+    """Return how many features a node draws, as scikit-learn counts them."""
+    if max_features == "sqrt":
+        return max(1, int(np.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(np.log2(n_features)))
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, float):
+        return max(1, int(max_features * n_features))
+    return int(max_features)
+
+
+def _rows_to_predict(X) -> tuple:
+    """Return the number of rows, their values, and for sparse ones where rows begin and features."""
+    if not sparse.issparse(X):
+        return X.shape[0], np.ascontiguousarray(X, dtype=np.float32), None, None
+    X = X.astype(np.float32).tocsr()
+    X.sum_duplicates()
+    return X.shape[0], X.data, X.indptr, X.indices
