@@ -347,7 +347,7 @@ class FrameReader:
 
     def _check_merged(self, place: int, column: pd.Series, numbers: np.ndarray) -> None:
         """Refuse whole numbers that only a text or a longer type keeps apart."""
-        if not (np.abs(numbers[~np.isnan(numbers)]) >= EXACT).any():
+        if not (np.abs(numbers) >= EXACT).any():
             return
         is_float = pd.api.types.is_float_dtype(column.dtype)
         cells = self._cells(place) if is_float and self._cells else column

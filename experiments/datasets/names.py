@@ -179,7 +179,11 @@ def names_rows(name: str, place: int, values: np.ndarray) -> bool:
 
 
 def check_row_names(
-    X: np.ndarray | sparse.spmatrix, names: Sequence[str], file: str, places: Sequence[int] | None = None
+    X: np.ndarray | sparse.spmatrix,
+    names: Sequence[str],
+    file: str,
+    places: Sequence[int] | None = None,
+    advice: str | None = None,
 ) -> None:
     """Refuse a column that names the rows: without a name, and of whole numbers that are all different.
 
@@ -193,6 +197,8 @@ def check_row_names(
         For the message.
     places : sequence of int, optional
         Where the columns stand in the file; 0, 1, … if not given.
+    advice : str, optional
+        What to do, if not to leave it out by its place.
 
     Raises
     ------
@@ -204,7 +210,7 @@ def check_row_names(
         if (is_nameless(str(name)) or str(name) in _MADE_BY_R) and names_rows(
             str(name), place, _column(X, number)
         ):
-            raise row_names_error(file, place, str(name))
+            raise row_names_error(file, place, str(name), advice)
 
 
 def check_first_column(
@@ -242,7 +248,7 @@ def check_first_column(
         )
 
 
-def row_names_error(file: str, place: int, name: str) -> DatasetError:
+def row_names_error(file: str, place: int, name: str, advice: str | None = None) -> DatasetError:
     """Build the error for a column that names the rows.
 
     Parameters
@@ -253,6 +259,8 @@ def row_names_error(file: str, place: int, name: str) -> DatasetError:
         Of the column in the file, 0-based.
     name : str
         As in the file, or as a program made it up.
+    advice : str, optional
+        What to do, if not to leave it out by its place.
 
     Returns
     -------
@@ -261,8 +269,8 @@ def row_names_error(file: str, place: int, name: str) -> DatasetError:
     none = not name.strip() or name.lower().startswith(("unnamed:", "..."))
     return DatasetError(
         f"{file}: column {place} has {'no name' if none else f'the name {name!r}'} and counts the rows (another "
-        f"whole number in each), so it is no feature; leave it out: dataset.leave_out=[{place}] (if it is a feature, "
-        f"give it {'a name' if none else 'another name'})"
+        f"whole number in each), so it is no feature; {advice or f'leave it out: dataset.leave_out=[{place}]'} (if it is a "
+        f"feature, give it {'a name' if none else 'another name'})"
     )
 
 

@@ -207,10 +207,9 @@ def arff(
     """
     _needed("arff", path=path, target=target)
     _check_target("arff", target)
-    leave_out = listed(leave_out)
     places = _with_here(places)
     if isinstance(target, str) and target.endswith(".xml"):
-        if leave_out:
+        if listed(leave_out):
             raise ConfigError("dataset.leave_out does not go with an XML list of labels")
         return arff_files.mulan([{"path": path}, {"path": target}], places=places)
     of_kind = {"target": target} if isinstance(target, str | int) else {"labels": list(target)}
