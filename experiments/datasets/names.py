@@ -79,6 +79,39 @@ def find_columns(column: Column, names: Sequence[str]) -> list[int]:
     return found
 
 
+def places_of(columns: Column | Sequence[Column], names: Sequence[str], file: str, key: str = "leave_out") -> set[int]:
+    """Find the places of columns.
+
+    Parameters
+    ----------
+    columns : str, int, or sequence of them
+        Names or places.
+    names : sequence of str
+        Of all columns.
+    file, key : str
+        For messages.
+
+    Returns
+    -------
+    set of int
+
+    Raises
+    ------
+    DatasetError
+        No such column, or several of that name.
+    """
+    places = set()
+    for each in listed(columns):
+        found = find_columns(each, names)
+        if len(found) != 1:
+            what = f"{len(found)} columns" if found else "no column"
+            raise DatasetError(
+                f"{file} has {what} {each!r} (dataset.{key}) among its {len(names)}{suggestion(each, names)}"
+            )
+        places.add(found[0])
+    return places
+
+
 def suggestion(name: Column, valid: Sequence[str] | Mapping[str, object]) -> str:
     """Write the end of a message: names that may have been meant; empty when none is near."""
     near = near_names(str(name), valid)

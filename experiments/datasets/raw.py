@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from experiments.datasets.names import find_columns, suggestion
-from experiments.errors import DatasetError
+from experiments.datasets.names import Column, places_of
 
 
 @dataclass
@@ -52,7 +51,7 @@ class RawData:
     missing_word: Callable[[int, int], str] | None = None
 
 
-def without_columns(raw: RawData, leave_out: Sequence[str | int] | str | int, file: str) -> RawData:
+def without_columns(raw: RawData, leave_out: Column | Sequence[Column], file: str) -> RawData:
     """Take columns out of the features.
 
     Parameters
@@ -73,17 +72,8 @@ def without_columns(raw: RawData, leave_out: Sequence[str | int] | str | int, fi
     DatasetError
         No such column, or several of that name.
     """
-    columns = [leave_out] if isinstance(leave_out, str | int) else list(leave_out)
     names = [str(each) for each in raw.feature_names]
-    gone = set()
-    for each in columns:
-        found = find_columns(each, names)
-        if len(found) != 1:
-            what = f"{len(found)} columns" if found else "no column"
-            raise DatasetError(
-                f"{file} has {what} {each!r} (dataset.leave_out) among its {len(names)}{suggestion(each, names)}"
-            )
-        gone.add(found[0])
+    gone = places_of(leave_out, names, file)
     if not gone:
         return raw
     kept = [place for place in range(len(names)) if place not in gone]
