@@ -18,14 +18,17 @@ import arff as liac
 import numpy as np
 from scipy import sparse
 
+from experiments.datasets.classes import exactly
+from experiments.datasets.column_kinds import EXACT
 from experiments.datasets.files import Content, read_files
+from experiments.datasets.names import Column, check_row_names, find_columns, listed, suggestion
 from experiments.datasets.parsed_cache import remember
 from experiments.datasets.raw import RawData
-from experiments.errors import ConfigError, DatasetError, near_names
+from experiments.errors import ConfigError, DatasetError
 from experiments.places import Places
 
 #: Raised by one when the same bytes are read differently.
-_VERSION = 1
+_VERSION = 2
 
 #: The longest piece of a line that a message repeats.
 _SHOWN = 60
@@ -63,8 +66,8 @@ def arff(
     places: Places | Sequence[Path],
     files: Sequence[Mapping[str, Any]] | None = None,
     target: str | int | None = None,
-    labels: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
+    labels: Sequence[Column] | None = None,
+    leave_out: Column | Sequence[Column] = (),
     sha256: str | None = None,
     download: Mapping[str, Any] | None = None,
     class_names: Mapping[str, str] | None = None,
@@ -77,10 +80,10 @@ def arff(
         As for :func:`experiments.datasets.files.read_files`; several files are parts of one table.
     target : str or int, optional
         The class attribute: its name, or its place (0-based; −1 is the last).
-    labels : sequence of str, optional
-        In place of ``target`` for multi-label data: the names of the label attributes, wherever they stand. They
+    labels : sequence of str or int, optional
+        In place of ``target`` for multi-label data: the label attributes, by name or place, wherever they stand. They
         keep the file's order.
-    leave_out : sequence of str
+    leave_out : str, int, or sequence of them
         Attributes that are no features, such as row numbers.
     class_names : mapping, optional
         Readable names for the classes.
@@ -177,13 +180,14 @@ def parse(content: bytes, name: str) -> Arff:
         header = decoder.decode(lines, encode_nominal=True, return_type=lines.kind)
         attributes = header["attributes"]
         is_text = np.array([kind == "STRING" for _, kind in attributes], dtype=bool)
+        _read_exactly(decoder, attributes)
         if lines.kind == liac.LOD_GEN:
             table = _sparse_rows(header["data"], is_text, lines)
         else:
             table, texts = _dense_rows(header["data"], is_text)
     except liac.ArffException as error:
         raise DatasetError(f"{name}, line {lines.number}: {_reason(error, lines)}") from error
-    except (ValueError, TypeError, StopIteration, OverflowError) as error:
+    except (ValueError, TypeError, StopIteration, OverflowError, _MergedError) as error:
         raise DatasetError(f"{name}, line {lines.number}: {error}") from error
     values = [
         [str(each) for each in kind] if isinstance(kind, list) else ("text" if kind == "STRING" else None)
@@ -228,9 +232,9 @@ def _joined(tables: Sequence[Arff], matrices: list, index: int) -> list[str]:
 def raw_data(
     table: Arff,
     *,
-    target: str | int | None = None,
-    labels: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
+    target: Column | None = None,
+    labels: Sequence[Column] | None = None,
+    leave_out: Column | Sequence[Column] = (),
     class_names: Mapping[str, str] | None = None,
     listed_in: str | None = None,
 ) -> RawData:
@@ -252,13 +256,14 @@ def raw_data(
     Raises
     ------
     DatasetError
-        No such attribute, a feature of text, a row without a class, a label with other values than 0 and 1.
+        No such attribute, a feature of text, one that names the rows, a row without a class, a label with other values
+        than 0 and 1.
     """
     place = {name: index for index, name in enumerate(table.names)}
     wanted = sorted(_place(each, place, table.file, "label", listed_in) for each in labels or ())
     if target is not None:
-        wanted = [_target_place(target, place, table)]
-    gone = {*wanted, *(_place(each, place, table.file, "attribute", None) for each in leave_out)}
+        wanted = [_place(target, place, table.file, "class", None)]
+    gone = {*wanted, *(_place(each, place, table.file, "attribute", None) for each in listed(leave_out))}
     kept = [index for index in range(len(table.names)) if index not in gone]
     for index in kept:
         if table.values[index] == "text":
@@ -272,6 +277,8 @@ def raw_data(
         new: table.values[index] for new, index in enumerate(kept) if isinstance(table.values[index], list)
     }
     names = [table.names[index] for index in kept]
+    numeric = [new for new in range(len(kept)) if new not in nominal]
+    check_row_names(X[:, numeric], [names[new] for new in numeric], table.file, [kept[new] for new in numeric])
     X = X.tocsr() if sparse.issparse(X) else X
     if target is not None:
         return RawData(X, _classes(table, wanted[0]), names, class_names, nominal=nominal or None)
@@ -352,6 +359,38 @@ class _Lines:
         return self._lines[max(self.number, 1) - 1].strip()
 
 
+def _read_exactly(decoder: liac.ArffDecoder, attributes: Sequence[tuple[str, Any]]) -> None:
+    """Make the decoder keep all of a number, and refuse whole ones that are different and one as floats.
+
+    It cuts the fraction off in attributes declared as integer, which to Weka are numeric.
+    """
+    for index, (_, kind) in enumerate(attributes):
+        if kind in ("NUMERIC", "REAL", "INTEGER"):
+            decoder._conversors[index] = _Number()
+
+
+class _MergedError(Exception):
+    """Of its own kind, since the decoder drops a ValueError."""
+
+
+class _Number:
+    """Reads the numbers of one attribute."""
+
+    def __init__(self) -> None:
+        self._large: dict[float, str] = {}
+
+    def __call__(self, text: str) -> float:
+        number = float(text)
+        if abs(number) >= EXACT:
+            first = self._large.setdefault(number, text)
+            if first != text and exactly(first) != exactly(text):
+                raise _MergedError(
+                    f"{text} and {first} are one as numbers (whole numbers keep apart up to 2^53); if they are names, "
+                    "declare the attribute with its values, {a,b,…}"
+                )
+        return number
+
+
 def _dense_rows(rows: Iterable[list], is_text: np.ndarray) -> tuple[np.ndarray, dict[int, list[str]]]:
     cells = array.array("d")
     places: dict[int, dict[str, int]] = {int(index): {} for index in np.flatnonzero(is_text)}
@@ -423,23 +462,17 @@ def _reason(error: liac.ArffException, lines: _Lines) -> str:
     return f"{told[:200]} ({shown})"
 
 
-def _place(name: str, place: Mapping[str, int], file: str, what: str, listed_in: str | None) -> int:
-    if name in place:
+def _place(name: Column, place: Mapping[str, int], file: str, what: str, listed_in: str | None) -> int:
+    if isinstance(name, str) and name in place:
         return place[name]
-    near = near_names(str(name), place)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    names = list(place)
+    found = find_columns(name, names)
+    if len(found) == 1:
+        return place[names[found[0]]]
     by = f" that {listed_in} lists" if listed_in else ""
-    raise DatasetError(f"{file} has no attribute for the {what} {name!r}{by}{hint}")
-
-
-def _target_place(target: str | int, place: Mapping[str, int], table: Arff) -> int:
-    if isinstance(target, str):
-        return _place(target, place, table.file, "class", None)
-    if not -len(table.names) <= target < len(table.names):
-        raise DatasetError(
-            f"{table.file} has {len(table.names)} attributes, so there is no attribute {target}"
-        )
-    return target % len(table.names)
+    if isinstance(name, int):
+        raise DatasetError(f"{file} has {len(place)} attributes, so there is no attribute {name}")
+    raise DatasetError(f"{file} has no attribute for the {what} {name!r}{by}{suggestion(name, names)}")
 
 
 def _classes(table: Arff, index: int) -> np.ndarray:
@@ -453,18 +486,17 @@ def _classes(table: Arff, index: int) -> np.ndarray:
     codes = table.table[:, [index]]
     codes = codes.toarray().ravel() if sparse.issparse(codes) else codes.ravel()
     if np.isnan(codes).any():
-        raise DatasetError(f"{table.file}: {int(np.isnan(codes).sum())} rows have no class ({name!r})")
+        raise DatasetError(f"{table.file}: {int(np.isnan(codes).sum())} rows have no class ({name!r}): there is a ? in it")
     return codes if values is None else np.array(values)[codes.astype(np.int64)]
 
 
 def _check_label_list(table: Arff, names: Sequence[str], listed_in: str, n_labels: int | None) -> None:
     """Find a label that the list forgot: it would become a feature that gives the others away."""
-    for name in names:
-        _place(name, dict.fromkeys(table.names, 0), table.file, "label", listed_in)
-    listed = set(names)
-    places = [index for index, name in enumerate(table.names) if name in listed]
+    place = {name: index for index, name in enumerate(table.names)}
+    places = sorted(_place(name, place, table.file, "label", listed_in) for name in names)
+    of_labels = set(places)
     for index in range(places[0], places[-1]):
-        if table.names[index] not in listed:
+        if index not in of_labels:
             raise DatasetError(
                 f"{listed_in} does not list {table.names[index]!r}, which stands between labels in {table.file}; "
                 "if it is a feature, name the labels themselves: dataset=arff dataset.target=[l1,l2,…]"

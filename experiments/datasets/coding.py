@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
+from experiments.datasets.classes import check_target_is_no_number
+from experiments.datasets.column_kinds import EXACT, merged
+from experiments.datasets.names import as_typed, is_nameless, names_rows
 from experiments.datasets.raw import RawData, as_text
 from experiments.errors import DatasetError, wrong_name
 
@@ -79,7 +83,10 @@ def coded(
     def place_of(row: int) -> str:
         return raw.place_of(int(rows[row])) if raw.place_of else f"row {rows[row]}"
 
-    _check_finite(X, names, place_of)
+    def word_of(row: int, column: int) -> str:
+        return raw.missing_word(int(rows[row]), column) if raw.missing_word else ""
+
+    _check_finite(X, names, place_of, word_of)
     X, names = _one_hot(X, names, raw.nominal or {})
     _check_made_names(names, raw)
     if drop_constant:
@@ -90,7 +97,7 @@ def coded(
     if task == "multilabel":
         y, class_names = _label_matrix(labels, raw.label_names, place_of)
     else:
-        y, class_names = _class_codes(labels, raw)
+        y, class_names = _class_codes(labels, raw, place_of)
     return _stored(X), y, tuple(names), class_names
 
 
@@ -100,12 +107,46 @@ def _table(raw: RawData) -> tuple[Matrix, list[str]]:
         raise DatasetError(f"the table is empty ({X.shape[0]} rows × {X.shape[1]} columns)")
     if len(names) != X.shape[1]:
         raise DatasetError(f"{len(names)} column names for {X.shape[1]} columns")
+    _check_row_names(raw, names)
+    _check_exact(raw, names)
     if sparse.issparse(X):
         X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
         return X, names
     return np.ascontiguousarray(X, dtype=np.float64), names
+
+
+def _check_row_names(raw: RawData, names: Sequence[str]) -> None:
+    """Refuse names of rows whatever reader let them through; readers of files say where the column stands."""
+    for place, name in enumerate(names):
+        if not is_nameless(name) or place in (raw.nominal or {}):
+            continue
+        column = raw.X[:, [place]]
+        column = column.toarray() if sparse.issparse(column) else np.asarray(column)
+        if names_rows(name, place, column.astype(np.float64).ravel()):
+            raise DatasetError(
+                f"column {place} ({name!r}) has no name of its own and counts the rows (another whole number in each), "
+                f"so it is no feature; leave it out: dataset.leave_out={as_typed(name)} (if it is a feature, name it)"
+            )
+
+
+def _check_exact(raw: RawData, names: Sequence[str]) -> None:
+    """Refuse 64-bit whole numbers that are different and become one as floats."""
+    values = raw.X.data if sparse.issparse(raw.X) else np.asarray(raw.X)
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return
+    if values.max() < EXACT and values.min() > -EXACT:
+        return
+    stored = sparse.csc_matrix(raw.X)
+    for column in range(stored.shape[1]):
+        cells = stored.data[stored.indptr[column] : stored.indptr[column + 1]]
+        found = merged(cells, cells.astype(np.float64))
+        if found:
+            raise DatasetError(
+                f"column {names[column]!r} holds {found[2]} beside {found[1]}, which are one as numbers (whole numbers "
+                "keep apart up to 2^53); leave it out, or make smaller numbers of them"
+            )
 
 
 def _rows_with_missing(X: Matrix) -> np.ndarray:
@@ -137,7 +178,9 @@ def _filled(X: Matrix, names: Sequence[str]) -> Matrix:
     return X
 
 
-def _check_finite(X: Matrix, names: Sequence[str], place_of: Callable[[int], str]) -> None:
+def _check_finite(
+    X: Matrix, names: Sequence[str], place_of: Callable[[int], str], word_of: Callable[[int, int], str]
+) -> None:
     bad = ~np.isfinite(X.data if sparse.issparse(X) else X)
     if not bad.any():
         return
@@ -153,8 +196,10 @@ def _check_finite(X: Matrix, names: Sequence[str], place_of: Callable[[int], str
     where = f"{place_of(row)}, column {names[column]!r}"
     if np.isnan(value):
         n_missing = int(np.isnan(values).sum())
+        word = word_of(row, int(column))
+        told = f"{word!r} means that by dataset.na_values" if word else "NaN"
         raise DatasetError(
-            f"{where} is missing (NaN); {_counted(n_missing)} missing, and dataset.missing says what to do: "
+            f"{where} is missing ({told}); {_counted(n_missing)} missing, and dataset.missing says what to do: "
             "most_frequent fills in the column's most frequent value, drop_rows leaves out the row, "
             "error (the default) is this error"
         )
@@ -239,15 +284,26 @@ def _stored(X: Matrix) -> Matrix:
     return np.ascontiguousarray(X)
 
 
-def _class_codes(labels: np.ndarray, raw: RawData) -> tuple[np.ndarray, tuple[str, ...]]:
+def _class_codes(
+    labels: np.ndarray, raw: RawData, place_of: Callable[[int], str]
+) -> tuple[np.ndarray, tuple[str, ...]]:
     if labels.ndim != 1:
         raise DatasetError(f"{labels.shape[1]} label columns, but the task is multiclass: one class per row")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise DatasetError("a class label is NaN or infinite")
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise DatasetError(f"{place_of(row)}: the class label is NaN or infinite")
+    if labels.dtype.kind in "mM":
+        raise DatasetError(f"the classes are dates or durations ({labels.dtype}); make text of them where they are")
     if labels.dtype.kind == "O":
+        missing = np.flatnonzero(pd.isna(labels))
+        if missing.size:
+            raise DatasetError(
+                f"{place_of(int(missing[0]))}: no class ({missing.size} of {len(labels)} rows have none)"
+            )
         labels = np.array([as_text(each) for each in labels])
     distinct, codes = np.unique(labels, return_inverse=True)
     texts = [as_text(each) for each in distinct]
+    check_target_is_no_number(texts, len(labels))
     readable = {str(key): str(value) for key, value in (raw.class_names or {}).items()}
     return codes.astype(np.int64), tuple(readable.get(text, text) for text in texts)
 

@@ -3,49 +3,44 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from experiments.datasets.classes import check_target_is_no_number, classes_of_texts, exactly
+from experiments.datasets.column_kinds import EXACT, are_dates, merged, no_feature, numbers_of, odd_number
+from experiments.datasets.names import (
+    Column,
+    as_typed,
+    check_first_column,
+    counts_rows,
+    find_columns,
+    is_nameless,
+    listed,
+    names_rows,
+    row_names_error,
+    suggestion,
+)
 from experiments.datasets.raw import RawData, as_text
-from experiments.errors import DatasetError, near_names
+from experiments.errors import DatasetError
 
 logger = logging.getLogger(__name__)
 
-Column = str | int
-
 #: Text columns with at least this many values, all different, are taken for names of rows and refused.
 _NAMES_FROM = 20
-
-#: What pandas calls columns without a name; writing a frame with its index makes one.
-_NAMELESS = "Unnamed: "
 
 _LABEL_TEXTS = {"0": 0, "1": 1, "false": 0, "true": 1}
 
 #: How many names a warning lists before it says "…".
 _SHOWN = 10
 
-_HEXADECIMAL = re.compile(r"[+-]?0x[0-9a-f]+", re.IGNORECASE)
+#: A word that means a missing value as a rule, and is a name as likely: no program writes it for a missing value.
+_DOUBTFUL = "None"
 
-
-def listed(columns: Column | Sequence[Column] | None) -> list[Column]:
-    """Make a list of what may be one name or place, several, or none.
-
-    Parameters
-    ----------
-    columns : str, int, sequence of them, or None
-        As typed: ``dataset.leave_out=id`` or ``dataset.leave_out=[id,day]``.
-
-    Returns
-    -------
-    list of str or int
-    """
-    if columns is None:
-        return []
-    return [columns] if isinstance(columns, str | int) else list(columns)
+#: Marks that are no names.
+_PLAIN_MARKS = ("", "?", "<NA>")
 
 
 class FrameReader:
@@ -62,9 +57,18 @@ class FrameReader:
     hint : str
         What a message adds when a column is not there.
     decimal : str, optional
-        The decimal point of numbers in text, ``"."`` or ``","``, where the user can choose it.
+        The decimal point of numbers in text, ``"."`` or ``","``, where the user can choose it: in a format without
+        types, in which a class that is text may be a number.
     header : sequence of str, optional
         Names as they stand in the file, where those of the frame were made different from one another.
+    named : bool
+        Whether the file has names at all.
+    cells : callable, optional
+        Place of a column → its cells as they stand in the file, missing ones too.
+    words_given : bool
+        Whether the user said which words mean a missing value.
+    line_with : callable, optional
+        Name → line that holds it, if one does, for messages.
     """
 
     def __init__(
@@ -76,6 +80,10 @@ class FrameReader:
         *,
         decimal: str | None = None,
         header: Sequence[str] | None = None,
+        named: bool = True,
+        cells: Callable[[int], pd.Series] | None = None,
+        words_given: bool = True,
+        line_with: Callable[[str], int | None] | None = None,
     ) -> None:
         self._frame = frame
         self._names = [str(each) for each in frame.columns]
@@ -83,11 +91,54 @@ class FrameReader:
         self._place_of = place_of
         self._hint = hint
         self._decimal = decimal
+        self._named = named
+        self._cells = cells
+        self._words_given = words_given
+        self._line_with = line_with
         header = list(self._names if header is None else header)
         self._twice = {
             name for name, count in pd.Series(header, dtype=object).value_counts().items() if count > 1
         }
         self._header = header
+
+    def place(self, column: Column, key: str) -> int:
+        """Return the place of a column.
+
+        Parameters
+        ----------
+        column : str or int
+            Its name or place.
+        key : str
+            Where it was typed, for messages: ``"target"``.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        DatasetError
+            No such column, or several of that name.
+        """
+        text = str(column)
+        found = find_columns(column, self._header)
+        if not found or (len(found) == 1 and text in self._names and text not in self._header):
+            found = find_columns(column, self._names)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            shown = ", ".join(str(place) for place in found[:_SHOWN])
+            raise DatasetError(
+                f"{self._file}: {len(found)} columns are called {column!r} (dataset.{key}): {shown}, from 0; "
+                "give the place of the one that is meant in place of the name"
+            )
+        line = self._line_with(text) if self._line_with else None
+        hint = suggestion(text, self._names) + self._hint
+        if line is not None:
+            hint = f"; line {line} holds it: if the names stand there, say dataset.skip_lines={line - 1}"
+        raise DatasetError(
+            f"{self._file} has no column {column!r} (dataset.{key}) among its {len(self._names)}{hint}"
+        )
 
     def raw(
         self,
@@ -113,15 +164,16 @@ class FrameReader:
         Raises
         ------
         DatasetError
-            No such column, or two of that name; text among numbers, numbers with a comma or in hexadecimal, dates,
-            lists, names of rows; two features of one name; a row without a class; a label other than 0 and 1.
+            No such column, or two of that name; text among numbers, numbers with a comma or in hexadecimal, whole
+            numbers that are one as floats, dates, lists, names of rows; two features of one name; a row without a
+            class; a label other than 0 and 1.
         """
         single = isinstance(target, str) or not isinstance(target, Sequence)
-        wanted = [self._place(each, "target") for each in ([target] if single else target)]
+        wanted = [self.place(each, "target") for each in ([target] if single else target)]
         if len(set(wanted)) < len(wanted):
             raise DatasetError(f"{self._file}: a column is named twice in dataset.target")
-        named = {self._place(each, "nominal") for each in listed(nominal)}
-        gone = {*wanted, *(self._place(each, "leave_out") for each in listed(leave_out))}
+        named = {self.place(each, "nominal") for each in listed(nominal)}
+        gone = {*wanted, *(self.place(each, "leave_out") for each in listed(leave_out))}
         kept = [place for place in range(len(self._names)) if place not in gone]
         self._tell_of_doubles(kept)
         X = np.empty((len(self._frame), len(kept)))
@@ -130,24 +182,28 @@ class FrameReader:
             X[:, new], texts = self._feature(place, place in named)
             if texts is not None:
                 values[new] = texts
+        self._check_counters(X, kept, values)
+        parts = {
+            "nominal": values or None,
+            "place_of": self._in_file,
+            "missing_word": lambda row, column: self._word(row, kept[column]),
+        }
         names = [self._names[place] for place in kept]
         if single:
-            return RawData(X, self._classes(wanted[0]), names, nominal=values or None, place_of=self._in_file)
+            classes, class_names = self._classes(wanted[0])
+            return RawData(X, classes, names, class_names or None, **parts)
         labels = (
             np.column_stack([self._label(place) for place in wanted]) if wanted else np.empty((len(X), 0))
         )
         label_names = [self._names[place] for place in wanted]
-        return RawData(
-            X,
-            sparse.csr_matrix(labels),
-            names,
-            label_names=label_names,
-            nominal=values or None,
-            place_of=self._in_file,
-        )
+        return RawData(X, sparse.csr_matrix(labels), names, label_names=label_names, **parts)
 
     def _in_file(self, row: int) -> str:
         return f"{self._file}, {self._place_of(row)}"
+
+    def _word(self, row: int, place: int) -> str:
+        """Return the word that stands for a missing value; empty for an empty cell or where it is not known."""
+        return str(self._cells(place).iloc[row]).strip() if self._cells else ""
 
     def _tell_of_doubles(self, kept: Sequence[int]) -> None:
         doubles = {
@@ -157,143 +213,216 @@ class FrameReader:
             known = ", ".join(list(doubles)[:_SHOWN]) + (", …" if len(doubles) > _SHOWN else "")
             logger.warning("%s: several columns have the same name; known as %s", self._file, known)
 
-    def _place(self, column: Column, key: str) -> int:
-        if str(column) in self._twice:
-            places = [place for place, name in enumerate(self._header) if name == str(column)]
-            shown = ", ".join(str(place) for place in places[:_SHOWN])
-            raise DatasetError(
-                f"{self._file}: {len(places)} columns are called {column!r} (dataset.{key}): {shown}, from 0; "
-                "give the place of the one that is meant in place of the name"
+    def _check_counters(self, X: np.ndarray, kept: Sequence[int], values: dict[int, list[str]]) -> None:
+        """Look for columns that count the rows: refused where no column has a name, told of where they have."""
+        if not self._named:
+            if kept[:1] == [0] and 0 not in values:
+                check_first_column(X, self._file, "give the file a line of names", can_be_named=True)
+            return
+        counting = [self._names[place] for new, place in enumerate(kept) if new not in values and _counts(X[:, new])]
+        if 0 < len(counting) < len(kept):
+            logger.warning(
+                "%s: the values of %s are a number for each row; if they are no feature, say dataset.leave_out=%s",
+                self._file,
+                ", ".join(counting[:_SHOWN]),
+                as_typed(*counting[:_SHOWN]),
             )
-        if str(column) in self._names:
-            return self._names.index(str(column))
-        n_columns = len(self._names)
-        if isinstance(column, int) and not isinstance(column, bool) and -n_columns <= column < n_columns:
-            return column % n_columns
-        near = near_names(str(column), self._names)
-        near = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise DatasetError(
-            f"{self._file} has no column {column!r} (dataset.{key}) among its {n_columns}{near}{self._hint}"
-        )
 
     def _feature(self, place: int, as_names: bool) -> tuple[np.ndarray, list[str] | None]:
         """Return a column's numbers; for a nominal one places in a list of values, and that list."""
         column, name = self._frame.iloc[:, place], self._names[place]
         kind = column.dtype
-        if name.startswith(_NAMELESS) and np.array_equal(column, np.arange(len(column))):
+        there = column.notna().to_numpy()
+        if not there.any() and len(column) and self._named and is_nameless(self._header[place]):
             raise DatasetError(
-                f"{self._file}: column {place} has no name and counts the rows, so it is no feature; "
-                f"leave it out: dataset.leave_out=[{place}]"
+                f"{self._file}: column {place} has neither a name nor values; leave it out: dataset.leave_out=[{place}]"
             )
+        self._check_kind(column, name)
         if isinstance(kind, pd.CategoricalDtype):
             as_names = True
-        elif pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind):
+        elif pd.api.types.is_numeric_dtype(kind):
+            numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            self._check_row_names(place, numbers)
             if not as_names:
-                return column.to_numpy(dtype=np.float64, na_value=np.nan), None
-        elif not (pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind)):
-            raise DatasetError(
-                f"{self._file}: column {name!r} holds neither numbers nor text ({kind}); "
-                f"leave it out: dataset.leave_out=[{name}]"
-            )
-        there = column.notna().to_numpy()
+                self._check_merged(place, column, numbers)
+                return numbers, None
         self._check_lists(column, there, name)
+        numbers = None if isinstance(kind, pd.CategoricalDtype) else numbers_of(column, self._decimal)
+        if numbers is not None and not np.isnan(numbers[there]).any():
+            self._check_row_names(place, numbers)
         if not as_names:
-            numbers = self._numbers(column)
             is_number = ~np.isnan(numbers)
             if is_number[there].all():
+                self._check_merged(place, column, numbers)
                 return numbers, None
             self._check_odd_numbers(column, there & ~is_number, name)
             if is_number.any():
                 row = int(np.flatnonzero(there & ~is_number)[0])
+                word = str(column.iloc[row])
+                words = "" if self._cells is None else f"; if it means a missing value, dataset.na_values={as_typed(word)}"
                 raise DatasetError(
-                    f"{self._file}, {self._place_of(row)}: column {name!r} holds {str(column.iloc[row])!r} among "
-                    f"numbers; if its values are names, say dataset.nominal=[{name}]"
+                    f"{self._file}, {self._place_of(row)}: column {name!r} holds {word!r} among "
+                    f"numbers; if its values are names, say dataset.nominal={as_typed(name)}{words}"
                 )
-        texts = [as_text(each).strip() for each in column[there]]
+        self._check_missing_words(place, there)
+        texts = [self._text(each) for each in column[there]]
         distinct, codes = np.unique(texts, return_inverse=True)
-        if len(distinct) == len(texts) >= _NAMES_FROM and not as_names:
-            raise DatasetError(
-                f"{self._file}: column {name!r} holds another text in every row; if it names the rows, leave it "
-                f"out: dataset.leave_out=[{name}]; if not, say dataset.nominal=[{name}]"
-            )
+        self._check_names(place, distinct, len(texts), as_names)
         coded = np.full(len(column), np.nan)
         coded[there] = codes
         return coded, [str(each) for each in distinct]
 
+    def _text(self, cell: object) -> str:
+        text = as_text(cell).strip()
+        if self._decimal == "," and exactly(text.replace(",", ".")) is not None:
+            return text.replace(",", ".")
+        return text
+
+    def _check_kind(self, column: pd.Series, name: str, role: str = "") -> None:
+        kind = no_feature(column)
+        if kind:
+            advice = f"leave it out: dataset.leave_out={as_typed(name)}"
+            if kind in ("dates", "times of day", "durations"):
+                advice = f"make a number of it, such as days since a day, or {advice}"
+            if role:
+                advice = f"make text of it where it is a {role}"
+            raise DatasetError(f"{self._file}: column {name!r} holds neither numbers nor text ({kind}); {advice}")
+
+    def _check_row_names(self, place: int, numbers: np.ndarray) -> None:
+        if self._named and names_rows(self._header[place], place, numbers):
+            raise row_names_error(self._file, place, self._header[place])
+
+    def _check_names(self, place: int, distinct: np.ndarray, n_there: int, as_names: bool) -> None:
+        """Refuse names of rows and dates, which would become a column for each value."""
+        if as_names:
+            return
+        name = self._names[place]
+        nameless = self._named and is_nameless(self._header[place])
+        if len(distinct) == n_there >= (2 if nameless else _NAMES_FROM):
+            column = as_typed(place if nameless else name)
+            raise DatasetError(
+                f"{self._file}: column {place if nameless else repr(name)} holds another text in every row; if it names "
+                f"the rows, leave it out: dataset.leave_out={column}; if not, say dataset.nominal={column}"
+            )
+        if are_dates(distinct):
+            raise DatasetError(
+                f"{self._file}: column {name!r} holds dates or times such as {str(distinct[0])!r}; make a number of it, "
+                f"or leave it out: dataset.leave_out={as_typed(name)}; if its values are names, say "
+                f"dataset.nominal={as_typed(name)}"
+            )
+
+    def _check_missing_words(self, place: int, there: np.ndarray) -> None:
+        """Tell of words in a column of names that are taken for missing values though nobody said so."""
+        if self._words_given or self._cells is None or there.all():
+            return
+        words = self._cells(place)[~there]
+        counts = words[~words.isin(_PLAIN_MARKS)].value_counts()
+        if not len(counts):
+            return
+        name = self._names[place]
+        if _DOUBTFUL in counts.index:
+            row = int(np.flatnonzero((self._cells(place) == _DOUBTFUL).to_numpy())[0])
+            raise DatasetError(
+                f"{self._file}, {self._place_of(row)}: column {name!r} holds {_DOUBTFUL!r} among names; say which words "
+                f"mean a missing value: dataset.na_values=[{_DOUBTFUL},NA] if it is one, dataset.na_values=[NA] if it "
+                "is a name"
+            )
+        shown = ", ".join(f"{word!r} ({count} times)" for word, count in counts.items())
+        logger.warning(
+            "%s: in column %s %s means a missing value; dataset.na_values says which words do",
+            self._file,
+            name,
+            shown,
+        )
+
     def _check_lists(self, column: pd.Series, there: np.ndarray, name: str) -> None:
+        if not pd.api.types.is_object_dtype(column.dtype):
+            return
         for row, cell in zip(np.flatnonzero(there), column[there].to_numpy(dtype=object), strict=True):
             if pd.api.types.is_list_like(cell):
                 raise DatasetError(
                     f"{self._file}, {self._place_of(int(row))}: column {name!r} holds lists or records, neither "
-                    f"numbers nor text; make a column of each part, or leave it out: dataset.leave_out=[{name}]"
+                    f"numbers nor text; make a column of each part, or leave it out: dataset.leave_out={as_typed(name)}"
                 )
 
-    def _numbers(self, column: pd.Series) -> np.ndarray:
-        if self._decimal == ",":
-            # A point is no decimal point then, and what has one is not read as if it were.
-            texts = column.astype(object).map(
-                lambda each: (
-                    (np.nan if "." in each else each.replace(",", ".")) if isinstance(each, str) else each
-                )
+    def _check_merged(self, place: int, column: pd.Series, numbers: np.ndarray) -> None:
+        """Refuse whole numbers that only a text or a longer type keeps apart."""
+        if not (np.abs(numbers) >= EXACT).any():
+            return
+        is_float = pd.api.types.is_float_dtype(column.dtype)
+        cells = self._cells(place) if is_float and self._cells else column
+        found = merged(cells.to_numpy(dtype=object), numbers)
+        if found:
+            row, first, second = found
+            name = as_typed(self._names[place])
+            raise DatasetError(
+                f"{self._file}, {self._place_of(row)}: column {self._names[place]!r} holds {second} beside {first}, which "
+                f"are one as numbers (whole numbers keep apart up to 2^53); if they are names, say "
+                f"dataset.nominal={name}, else leave it out: dataset.leave_out={name}"
             )
-            return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-        return pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
 
     def _check_odd_numbers(self, column: pd.Series, which: np.ndarray, name: str) -> None:
         """Refuse numbers that are written in another way: as names they would become a column for each value."""
-        as_names = f"if its values are names, say dataset.nominal=[{name}]"
-        point = self._decimal or "."
-        other = "," if point == "." else "."
-        written = _other_point(point, other)
+        as_names = f"if its values are names, say dataset.nominal={as_typed(name)}"
         for row, cell in zip(np.flatnonzero(which), column[which].to_numpy(dtype=object), strict=True):
             text = str(cell).strip()
-            is_hexadecimal = _HEXADECIMAL.fullmatch(text)
-            if not (is_hexadecimal or written.fullmatch(text)):
+            odd = odd_number(text, self._decimal)
+            if not odd:
                 continue
             start = f"{self._file}, {self._place_of(int(row))}: column {name!r} holds {text!r}"
-            if is_hexadecimal:
+            if odd == "hexadecimal":
                 raise DatasetError(
                     f"{start}, a hexadecimal number; write it with decimal digits, or {as_names}"
                 )
-            what = "comma" if other == "," else "point"
             if self._decimal is None:
                 advice = "store it as a number"
             else:
                 advice = (
-                    f"if that is the decimal {what}, say dataset.decimal='{other}'; "
+                    f"if that is the decimal {odd}, say dataset.decimal='{',' if odd == 'comma' else '.'}'; "
                     "if it parts thousands, take it out of the file"
                 )
-            raise DatasetError(f"{start}, a number with a {what}: {advice}; {as_names}")
+            raise DatasetError(f"{start}, a number with a {odd}: {advice}; {as_names}")
 
-    def _classes(self, place: int) -> np.ndarray:
+    def _classes(self, place: int) -> tuple[np.ndarray, dict[str, str]]:
         column, name = self._frame.iloc[:, place], self._names[place]
         missing = np.flatnonzero(column.isna().to_numpy())
         if missing.size:
+            row = int(missing[0])
+            word = self._word(row, place)
+            told = f"no class in column {name!r}"
+            if word:
+                told = (
+                    f"{word!r} in column {name!r} means a missing value, so the row has no class; if it is a class, say "
+                    f"which words mean a missing value: dataset.na_values={'[]' if word == 'NA' else '[NA]'}"
+                )
             raise DatasetError(
-                f"{self._file}, {self._place_of(int(missing[0]))}: no class in column {name!r} "
-                f"({missing.size} of {len(column)} rows have none)"
+                f"{self._in_file(row)}: {told} ({missing.size} of {len(column)} rows have none)"
             )
+        self._check_kind(column, name, "class")
+        self._check_lists(column, column.notna().to_numpy(), name)
         if pd.api.types.is_numeric_dtype(column.dtype):
-            return column.to_numpy()
-        return np.array([as_text(each).strip() for each in column])
+            classes, class_names = column.to_numpy(), {}
+        elif self._decimal is None:
+            classes, class_names = np.array([as_text(each).strip() for each in column]), {}
+        else:
+            classes, class_names = classes_of_texts([self._text(each) for each in column])
+        check_target_is_no_number([as_text(each) for each in np.unique(classes)], len(classes), name)
+        return classes, class_names
 
     def _label(self, place: int) -> np.ndarray:
         column, name = self._frame.iloc[:, place], self._names[place]
+        self._check_kind(column, name, "label")
         texts = [as_text(each).strip().lower() for each in column]
         for row, text in enumerate(texts):
             if text not in _LABEL_TEXTS:
-                raise DatasetError(
-                    f"{self._file}, {self._place_of(row)}: label {name!r} is {str(column.iloc[row])!r}, "
-                    "neither 0 nor 1"
-                )
+                if pd.isna(column.iloc[row]):
+                    word = self._word(row, place)
+                    told = f"missing ({word!r}: dataset.na_values)" if word else "missing"
+                else:
+                    told = repr(str(column.iloc[row]))
+                raise DatasetError(f"{self._in_file(row)}: label {name!r} is {told}, neither 0 nor 1")
         return np.array([_LABEL_TEXTS[text] for text in texts], dtype=np.int8)
 
 
-def _other_point(point: str, other: str) -> re.Pattern[str]:
-    """Describe numbers whose decimal point, or what parts their thousands, is ``other``."""
-    point, other = re.escape(point), re.escape(other)
-    whole = rf"\d*{other}\d+"
-    grouped = rf"\d{{1,3}}(?:{other}\d{{3}})+{point}\d*"
-    grouped_by_point = rf"\d{{1,3}}(?:{point}\d{{3}})+{other}\d*"
-    several = rf"\d{{1,3}}(?:{other}\d{{3}})+"
-    return re.compile(rf"[+-]?(?:{whole}|{grouped}|{grouped_by_point}|{several})(?:[eE][+-]?\d+)?")
+def _counts(values: np.ndarray) -> bool:
+    return len(values) >= _NAMES_FROM and counts_rows(values)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from experiments.datasets.coding import coded
+from experiments.datasets.names import find_columns, suggestion
 from experiments.datasets.raw import RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
 from experiments.places import Places, default_cache, search_places, source_blocks
@@ -134,11 +135,16 @@ def load(
 
 
 def _places(name: str, informative: Sequence[str], feature_names: Sequence[str]) -> tuple[int, ...]:
-    place_of = {feature: place for place, feature in enumerate(feature_names)}
-    unknown = [feature for feature in informative if feature not in place_of]
-    if unknown:
-        raise DatasetError(f"data set {name}: the informative column {unknown[0]!r} is not among its columns")
-    return tuple(sorted(place_of[feature] for feature in informative))
+    places = []
+    for feature in informative:
+        found = find_columns(str(feature), feature_names)
+        if len(found) != 1:
+            raise DatasetError(
+                f"data set {name}: the informative column {feature!r} is not among its columns"
+                f"{suggestion(str(feature), feature_names)}"
+            )
+        places.append(found[0])
+    return tuple(sorted(places))
 
 
 def _first_source(

@@ -12,8 +12,9 @@ from scipy import sparse
 from scipy.io import loadmat
 
 from experiments.datasets.files import Content, read_file
-from experiments.datasets.raw import RawData, as_text, numbered_names
-from experiments.errors import DatasetError, near_names
+from experiments.datasets.names import Column, check_first_column, listed, suggestion
+from experiments.datasets.raw import RawData, as_text, numbered_names, without_columns
+from experiments.errors import DatasetError
 from experiments.places import Places
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -34,6 +35,7 @@ def matlab(
     absent: int = 0,
     first_rows: int | None = None,
     make_sparse: bool = False,
+    leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a MATLAB file (up to version 7.2), plain or packed.
 
@@ -59,6 +61,8 @@ def matlab(
         Only that many rows are taken.
     make_sparse : bool
         Whether a table that is mostly zeros, and stored dense, becomes sparse.
+    leave_out : str, int, or sequence of them
+        Columns that are no features, by name or place (0-based).
 
     Returns
     -------
@@ -69,7 +73,7 @@ def matlab(
     ------
     DatasetError
         File missing, damaged, no MATLAB file or one of version 7.3, or without these variables; a target that is
-        neither numbers nor text, or that has no class in a row.
+        neither numbers nor text, or that has no class in a row; a first column without a name that counts the rows.
     """
     file = read_file(path, places, sha256, download)
     variables = _variables(file)
@@ -88,14 +92,16 @@ def matlab(
         X, labels = (X.tocsr() if sparse.issparse(X) else X)[:first_rows], labels[:first_rows]
     if make_sparse:
         X = sparse.csr_matrix(X)
+    if not feature_names and not listed(leave_out):
+        check_first_column(X, file.name, "let it not be the first")
     lengths = [int(_variable(variables, name, file.name).shape[0]) for name in _listed(features)]
 
     def place_of(row: int) -> str:
         return _place(file.name, _listed(features), lengths, row)
 
-    return RawData(
-        X, labels, feature_names or numbered_names(X.shape[1]), class_names, label_names, place_of=place_of
-    )
+    names = feature_names or numbered_names(X.shape[1])
+    raw = RawData(X, labels, names, class_names, label_names, place_of=place_of)
+    return without_columns(raw, leave_out, file.name)
 
 
 def _place(file: str, names: Sequence[str], lengths: Sequence[int], row: int) -> str:
@@ -126,9 +132,8 @@ def _listed(names: str | Sequence[str]) -> list[str]:
 
 def _variable(variables: Mapping[str, Any], name: str, file: str) -> Any:
     if name not in variables:
-        near = near_names(name, variables)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise DatasetError(f"{file} has no variable {name!r} (it has {', '.join(variables) or 'none'}){hint}")
+        there = ", ".join(variables) or "none"
+        raise DatasetError(f"{file} has no variable {name!r} (it has {there}){suggestion(name, variables)}")
     return variables[name]
 
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from experiments.datasets import arff, fetch
 from experiments.datasets.files import both, find
+from experiments.datasets.names import Column, listed
 from experiments.datasets.raw import RawData
 from experiments.errors import ConfigError, DatasetError, DownloadError, MissingFileError
 from experiments.places import Places
@@ -68,9 +69,9 @@ def openml(
     path: str | None = None,
     sha256: str | None = None,
     md5: str | None = None,
-    target: str | None = None,
-    labels: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
+    target: Column | None = None,
+    labels: Sequence[Column] | None = None,
+    leave_out: Column | Sequence[Column] = (),
     first_rows: int | None = None,
     class_names: Mapping[str, str] | None = None,
     server: str = SERVER,
@@ -94,11 +95,11 @@ def openml(
         Expected SHA-256 of the local file, hexadecimal.
     md5 : str, optional
         Expected MD5 of OpenML's file, hexadecimal; in any case it must be the one that OpenML states.
-    target : str, optional
+    target : str or int, optional
         The class attribute; the one that OpenML states if neither it nor ``labels`` is given.
-    labels : sequence of str, optional
+    labels : sequence of str or int, optional
         For multi-label data: the label attributes.
-    leave_out : sequence of str
+    leave_out : str, int, or sequence of them
         Attributes that are no features, besides those that OpenML states.
     first_rows : int, optional
         Take so many rows from the top, and not all.
@@ -138,7 +139,7 @@ def openml(
             ) from None
         file["download"] = {"url": about.url, "md5": md5 or about.md5}
         target = about.target if target is None and labels is None else target
-        leave_out = list(dict.fromkeys([*leave_out, *about.ignored]))
+        leave_out = list(dict.fromkeys([*listed(leave_out), *about.ignored]))
     if target is None and labels is None:
         raise ConfigError(f"which attribute of {path} is the class? State target")
     raw = arff.arff(

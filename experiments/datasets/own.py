@@ -7,9 +7,6 @@ then in the local data folder.
 
 from __future__ import annotations
 
-import csv as csv_module
-import io
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,14 +18,14 @@ from scipy import sparse
 from experiments.datasets import arff as arff_files
 from experiments.datasets import matlab as matlab_files
 from experiments.datasets.files import Content, read_file
-from experiments.datasets.frames import Column, FrameReader, listed
-from experiments.datasets.raw import RawData, as_text, numbered_names
+from experiments.datasets.frames import FrameReader
+from experiments.datasets.names import Column, listed
+from experiments.datasets.parquet_file import parquet_frame
+from experiments.datasets.raw import RawData, as_text, without_columns
 from experiments.datasets.svmlight import svmlight
+from experiments.datasets.text_table import MISSING_WORDS, TextTable, first_lines, line_at
 from experiments.errors import ConfigError, DatasetError
 from experiments.places import Places
-
-#: What stands for a missing value beside an empty cell and what pandas knows (NA, NaN, null, …).
-_MISSING = ("?",)
 
 #: Words, and what else is typed, for what separates cells; a shell or YAML may keep a tab itself from getting here.
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}
@@ -42,6 +39,8 @@ def csv(
     delimiter: str | None = None,
     decimal: str = ".",
     header: bool = True,
+    skip_lines: int | None = None,
+    na_values: str | Sequence[str] | None = None,
     leave_out: Column | Sequence[Column] = (),
     nominal: Column | Sequence[Column] = (),
 ) -> RawData:
@@ -52,26 +51,33 @@ def csv(
     path : str
         The file; from the current directory, else from the local data folder.
     target : str, int, or sequence of them
-        The class column, by name or place (0-based; −1 is the last; a name goes first); several are labels.
+        The class column, by name or place (0-based; −1 is the last; a name goes first); several are labels. Classes
+        are told apart by their text: ``1`` and ``01`` are two.
     places : Places, or sequence of Path
         Where to look beside the current directory.
     delimiter : str, optional
-        What separates the cells: one character, or the words tab, semicolon, comma; by default a tab in files that
-        end in ``.tsv`` or ``.tab``, else a comma.
+        What separates the cells: one character, or the words tab, semicolon, comma; by default what a first line
+        ``sep=;`` says, else a tab in files that end in ``.tsv`` or ``.tab``, else a comma.
     decimal : str
         The decimal point of numbers, ``"."`` or ``","``.
     header : bool
         Whether the first line holds the column names; without it they are ``x1``, ``x2``, …
+    skip_lines : int, optional
+        Lines at the top that are no part of the table. By default those without a cell, ``sep=;`` and comments that
+        begin with ``#``.
+    na_values : str or sequence of str, optional
+        Words that mean a missing value, in place of :data:`experiments.datasets.text_table.MISSING_WORDS`. The
+        empty cell always does. In columns of numbers a word that is a number stands for all its spellings.
     leave_out : str, int, or sequence of them
         Columns that are no features, such as names of rows.
     nominal : str, int, or sequence of them
-        Columns whose values are names though they look like numbers, or only some of them do. Columns of text are
-        nominal anyway.
+        Columns whose values are names though they look like numbers, or only some of them do; they are told apart
+        by their text. Columns of text are nominal anyway.
 
     Returns
     -------
     RawData
-        NaN where a cell is empty, ``?``, or what else pandas takes for missing.
+        NaN where a cell is empty or holds a word that means a missing value.
 
     Raises
     ------
@@ -79,52 +85,58 @@ def csv(
         File missing or damaged, no such column or two of that name, a text cell among numbers or a number with
         another decimal point (with line and column), a row without a class, labels other than 0 and 1.
     ConfigError
-        When path or target is not given, the target is a list of none or one, or delimiter or decimal is another.
+        When path or target is not given, the target is a list of none or one, or delimiter, decimal or skip_lines is
+        another.
     """
     _needed("csv", path=path, target=target)
     _check_target("csv", target)
     if decimal not in (".", ","):
         raise ConfigError(f"dataset.decimal={decimal!r} is neither '.' nor ','")
+    if skip_lines is not None and skip_lines < 0:
+        raise ConfigError(f"dataset.skip_lines={skip_lines}: a number of lines is not negative")
     file = _read(path, places)
-    delimiter = _delimiter(delimiter, path)
     text = file.text.rstrip("\r\n")
-    hint = _delimiter_hint(text, delimiter)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "error", pd.errors.ParserWarning
-            )  # lines longer than the header are cut else
-            frame = pd.read_csv(
-                io.StringIO(text),
-                sep=delimiter,
-                decimal=decimal,
-                header=0 if header else None,
-                na_values=list(_MISSING),
-                low_memory=False,
-                skip_blank_lines=False,
-                skipinitialspace=True,
-                index_col=False,
-            )
-    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
-        if isinstance(error, pd.errors.ParserWarning):
-            reason = "lines have more cells than the first one has names"
-        raise DatasetError(f"{file.name} is no even table: {reason}{hint}") from error
-    frame.columns = (
-        [str(each).strip() for each in frame.columns] if header else numbered_names(frame.shape[1])
-    )
-    first_line = 2 if header else 1
-    if frame.shape[1] == 1 and not hint:
-        hint = f"; the whole line is one column, so is {delimiter!r} what separates the cells (dataset.delimiter)?"
-    table = FrameReader(
-        frame,
+    wanted = [*listed(target), *listed(nominal), *listed(leave_out)]
+    lines = first_lines(
+        text,
         file.name,
-        lambda row: f"line {first_line + row}",
-        hint,
-        decimal=decimal,
-        header=_header(text, delimiter, frame) if header else None,
+        delimiter=None if delimiter is None else _delimiter(delimiter, path),
+        default=_delimiter(None, path),
+        header=header,
+        skip_lines=skip_lines,
+        wanted=wanted,
+        hint=_delimiter_hint,
     )
-    return table.raw(target, leave_out, nominal)
+    hint = _delimiter_hint(line_at(text, lines.skipped + 1), lines.delimiter)
+    words = MISSING_WORDS if na_values is None else [str(each) for each in listed(na_values)]
+    table = TextTable(file, lines, words=words, decimal=decimal, hint=hint)
+    if len(table.names) == 1 and not hint:
+        hint = (
+            f"; the whole line is one column, so is {lines.delimiter!r} what separates the cells (dataset.delimiter)?"
+        )
+
+    def reader_of(frame: pd.DataFrame) -> FrameReader:
+        return FrameReader(
+            frame,
+            file.name,
+            table.place_of,
+            hint,
+            decimal=decimal,
+            header=table.header,
+            named=header,
+            cells=table.column_text,
+            words_given=na_values is not None,
+            line_with=table.line_with if header and skip_lines is None else None,
+        )
+
+    frame = table.frame()
+    columns = reader_of(frame)
+    as_text = [columns.place(each, "nominal") for each in listed(nominal)]
+    if isinstance(target, str | int):
+        as_text.append(columns.place(target, "target"))
+    for place, texts in table.texts(as_text).items():
+        frame.isetitem(place, texts)
+    return reader_of(frame).raw(target, leave_out, nominal)
 
 
 def parquet(
@@ -132,6 +144,7 @@ def parquet(
     target: Column | Sequence[Column] | None = None,
     *,
     places: Places | Sequence[Path],
+    na_values: str | Sequence[str] = (),
     leave_out: Column | Sequence[Column] = (),
     nominal: Column | Sequence[Column] = (),
 ) -> RawData:
@@ -140,7 +153,10 @@ def parquet(
     Parameters
     ----------
     path, target, places, leave_out, nominal
-        As for :func:`csv`.
+        As for :func:`csv`. A column that pandas stored as the index is a feature only where it is the target; a text
+        is a text, even where it could be a number.
+    na_values : str or sequence of str
+        Texts that mean a missing value beside null; none by default.
 
     Returns
     -------
@@ -155,21 +171,18 @@ def parquet(
     _needed("parquet", path=path, target=target)
     _check_target("parquet", target)
     file = _read(path, places)
-    try:
-        frame = pd.read_parquet(io.BytesIO(file.data))
-    except Exception as error:  # pyarrow raises many kinds on damaged input
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise DatasetError(f"{file.name} cannot be read as a Parquet file ({reason})") from error
-    frame.columns = [str(each) for each in frame.columns]
-    return FrameReader(frame, file.name, lambda row: f"row {row}").raw(target, leave_out, nominal)
+    words = [str(each) for each in listed(na_values)]
+    frame, stored = parquet_frame(file, words, listed(target))
+    reader = FrameReader(frame, file.name, lambda row: f"row {row}", cells=stored)
+    return reader.raw(target, leave_out, nominal)
 
 
 def arff(
     path: str | None = None,
-    target: Column | Sequence[str] | None = None,
+    target: Column | Sequence[Column] | None = None,
     *,
     places: Places | Sequence[Path],
-    leave_out: str | Sequence[str] = (),
+    leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read an ARFF file, dense or sparse, plain or packed.
 
@@ -177,10 +190,10 @@ def arff(
     ----------
     path, places
         As for :func:`csv`.
-    target : str, int, or sequence of str
-        The class attribute by name or place; several names, or the path of an XML label list of Mulan
-        (``labels.xml``), are labels.
-    leave_out : str or sequence of str
+    target : str, int, or sequence of them
+        The class attribute by name or place; several, or the path of an XML label list of Mulan (``labels.xml``),
+        are labels.
+    leave_out : str, int, or sequence of them
         Attributes that are no features.
 
     Returns
@@ -194,23 +207,29 @@ def arff(
     """
     _needed("arff", path=path, target=target)
     _check_target("arff", target)
-    leave_out = listed(leave_out)
     places = _with_here(places)
     if isinstance(target, str) and target.endswith(".xml"):
-        if leave_out:
+        if listed(leave_out):
             raise ConfigError("dataset.leave_out does not go with an XML list of labels")
         return arff_files.mulan([{"path": path}, {"path": target}], places=places)
     of_kind = {"target": target} if isinstance(target, str | int) else {"labels": list(target)}
     return arff_files.arff(path, places=places, leave_out=leave_out, **of_kind)
 
 
-def libsvm(path: str | None = None, *, places: Places | Sequence[Path]) -> RawData:
+def libsvm(
+    path: str | None = None,
+    *,
+    places: Places | Sequence[Path],
+    leave_out: Column | Sequence[Column] = (),
+) -> RawData:
     """Read a libsvm (svmlight) file, plain or packed.
 
     Parameters
     ----------
     path, places
         As for :func:`csv`.
+    leave_out : str, int, or sequence of them
+        Columns that are no features: ``x1`` or 0 is the first.
 
     Returns
     -------
@@ -226,7 +245,8 @@ def libsvm(path: str | None = None, *, places: Places | Sequence[Path]) -> RawDa
         When path is not given.
     """
     _needed("libsvm", path=path)
-    return svmlight(_read(path, places))
+    file = _read(path, places)
+    return without_columns(svmlight(file, check_counter=not listed(leave_out)), leave_out, file.name)
 
 
 def mat(
@@ -235,6 +255,7 @@ def mat(
     features: str | None = None,
     *,
     places: Places | Sequence[Path],
+    leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a MATLAB file (up to version 7.2), plain or packed.
 
@@ -248,6 +269,8 @@ def mat(
         A label is 0 or 1, or −1 or 1.
     features : str
         The variable with the n × p table, dense or sparse.
+    leave_out : str, int, or sequence of them
+        Columns of the table that are no features: ``x1`` or 0 is the first.
 
     Returns
     -------
@@ -263,7 +286,7 @@ def mat(
     _needed("mat", path=path, target=target, features=features)
     places = _with_here(places)
     if isinstance(target, str):
-        raw = matlab_files.matlab(path, features, target, places=places)
+        raw = matlab_files.matlab(path, features, target, places=places, leave_out=leave_out)
         if raw.labels.ndim == 1:
             return raw
         n_rows, labels = raw.X.shape[0], sparse.csc_matrix(raw.labels)
@@ -272,7 +295,9 @@ def mat(
         _check_mat_labels(labels, path, [target] * labels.shape[1], "column" if turned else "row")
         names = [f"y{number}" for number in range(1, labels.shape[1] + 1)]
     else:
-        parts = [matlab_files.matlab(path, features, each, places=places) for each in target]
+        parts = [
+            matlab_files.matlab(path, features, each, places=places, leave_out=leave_out) for each in target
+        ]
         raw, names = parts[0], list(target)
         for name, part in zip(names, parts, strict=True):
             if part.labels.ndim != 1:
@@ -340,9 +365,8 @@ def _delimiter(typed: str | None, path: str) -> str:
     return found
 
 
-def _delimiter_hint(text: str, delimiter: str) -> str:
+def _delimiter_hint(first: str, delimiter: str) -> str:
     """Say what the first line holds besides the delimiter that may separate the cells."""
-    first = text.partition("\n")[0]
     for word in ("semicolon", "tab"):
         mark = _DELIMITERS[word]
         if mark in first and delimiter != mark:
@@ -351,15 +375,6 @@ def _delimiter_hint(text: str, delimiter: str) -> str:
                 f"(dataset.delimiter={word})?"
             )
     return ""
-
-
-def _header(text: str, delimiter: str, frame: pd.DataFrame) -> list[str] | None:
-    """Return the names as they stand in the file; pandas calls the second ``a`` of a line ``a.1``."""
-    first = csv_module.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    names = [each.strip() for each in next(first, [])]
-    if len(names) != frame.shape[1]:
-        return None
-    return [name or str(made) for name, made in zip(names, frame.columns, strict=True)]
 
 
 def _with_here(places: Places | Sequence[Path]) -> Places:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from experiments.datasets.names import Column, places_of
 
 
 @dataclass
@@ -33,6 +35,9 @@ class RawData:
         Row number (0-based) → where the row stands in its source, for messages; ``row 3`` and so on if not given.
     informative : sequence of str, optional
         Names of the columns that decide the class, where it is known that no others do.
+    missing_word : callable, optional
+        Row and column of X (0-based) where a value is missing → the word that stands there in the source, empty where
+        nothing does.
     """
 
     X: np.ndarray | sparse.spmatrix | sparse.sparray
@@ -43,6 +48,37 @@ class RawData:
     nominal: Mapping[int, Sequence[str]] | None = None
     place_of: Callable[[int], str] | None = None
     informative: Sequence[str] | None = None
+    missing_word: Callable[[int, int], str] | None = None
+
+
+def without_columns(raw: RawData, leave_out: Column | Sequence[Column], file: str) -> RawData:
+    """Take columns out of the features.
+
+    Parameters
+    ----------
+    raw : RawData
+        Without nominal columns.
+    leave_out : str, int, or sequence of them
+        Names or places (0-based) of columns of X.
+    file : str
+        For messages.
+
+    Returns
+    -------
+    RawData
+
+    Raises
+    ------
+    DatasetError
+        No such column, or several of that name.
+    """
+    names = [str(each) for each in raw.feature_names]
+    gone = places_of(leave_out, names, file)
+    if not gone:
+        return raw
+    kept = [place for place in range(len(names)) if place not in gone]
+    X = raw.X.tocsc()[:, kept].tocsr() if sparse.issparse(raw.X) else np.asarray(raw.X)[:, kept]
+    return replace(raw, X=X, feature_names=[names[place] for place in kept])
 
 
 def numbered_names(n_features: int) -> list[str]:

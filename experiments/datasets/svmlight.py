@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 
+import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import MultiLabelBinarizer
 
+from experiments.datasets.column_kinds import merged
 from experiments.datasets.files import Content
+from experiments.datasets.names import check_first_column
 from experiments.datasets.raw import RawData, as_text, numbered_names
 from experiments.errors import DatasetError
 
@@ -19,13 +23,15 @@ MOST_COLUMNS = 10_000_000
 _INDEX = re.compile(rb"(?:^|\s)(\d+):")
 
 
-def svmlight(file: Content) -> RawData:
+def svmlight(file: Content, *, check_counter: bool = True) -> RawData:
     """Read a libsvm (svmlight) file.
 
     Parameters
     ----------
     file : Content
         Plain or packed.
+    check_counter : bool
+        Whether a first column that counts the rows is refused.
 
     Returns
     -------
@@ -36,26 +42,48 @@ def svmlight(file: Content) -> RawData:
     Raises
     ------
     DatasetError
-        Damaged, no rows, a line that cannot be read or an index beyond :data:`MOST_COLUMNS` (with its line).
+        Damaged, no rows, a line that cannot be read or an index beyond :data:`MOST_COLUMNS` (with its line); classes
+        that are different whole numbers and one as floats; a first column that counts the rows.
     """
-    starts = [line.split(None, 1)[0] for line in file.data.splitlines() if line.split(b"#")[0].strip()]
+    data = file.data.removeprefix(codecs.BOM_UTF8)
+    starts = [line.split(None, 1)[0] for line in data.splitlines() if line.split(b"#")[0].strip()]
     if not starts:
         raise DatasetError(f"{file.name} has no rows")
     several = any(b"," in start or b":" in start for start in starts)
     try:
-        X, labels = load_svmlight_file(io.BytesIO(file.data), multilabel=several)
+        X, labels = load_svmlight_file(io.BytesIO(data), multilabel=several)
     except (ValueError, OverflowError) as error:
         if isinstance(error, OverflowError):  # as a rule an index too large for the reader's integers
             _check_indices(file)
         raise DatasetError(f"{file.name}, {_bad_line(file, several)}: {error}") from error
     if X.shape[1] > MOST_COLUMNS:
         _check_indices(file)
+    _check_exact(file, starts, several)
+    if check_counter:
+        check_first_column(X, file.name, "let it not be the first")
     names = numbered_names(X.shape[1])
     if not several:
         return RawData(X, labels, names)
     binarizer = MultiLabelBinarizer(sparse_output=True)
     T = binarizer.fit_transform(labels)
     return RawData(X, T, names, label_names=[as_text(each) for each in binarizer.classes_])
+
+
+def _check_exact(file: Content, starts: list[bytes], several: bool) -> None:
+    """Refuse classes or labels beyond 2^53 that are different numbers in the file and one as floats."""
+    texts = [
+        text.decode("ascii", "replace")
+        for start in starts
+        if not (several and b":" in start)
+        for text in start.split(b",")
+    ]
+    cells = np.array([each for each in texts if len(each) > 15], dtype=object)
+    found = merged(cells, np.array([float(each) for each in cells], dtype=np.float64))
+    if found:
+        raise DatasetError(
+            f"{file.name}: the classes {found[1]} and {found[2]} are one as numbers (whole numbers keep apart up to "
+            "2^53); number the classes from 1"
+        )
 
 
 def _check_indices(file: Content) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,28 @@ import pandas as pd
 from scipy import sparse
 
 from experiments.datasets.files import Content, read_file, read_files
+from experiments.datasets.classes import classes_of_texts
+from experiments.datasets.column_kinds import EXACT, merged
+from experiments.datasets.names import (
+    Column,
+    as_typed,
+    check_first_column,
+    check_row_names,
+    find_columns,
+    listed,
+    suggestion,
+)
 from experiments.datasets.parsed_cache import remember
 from experiments.datasets.raw import RawData, numbered_names
-from experiments.errors import ConfigError, DatasetError, near_names
+from experiments.datasets.text_table import TextTable, first_lines
+from experiments.errors import ConfigError, DatasetError
 from experiments.places import Places
 
 _CONTINUOUS = {"continuous", "c", "numeric", "n"}
 _ROLE_LEFT_OUT = {"meta", "m", "ignore", "i", "weight", "w"}
 
 #: Raised by one when the same bytes are read differently.
-_VERSION = 1
+_VERSION = 2
 
 
 def delimited(
@@ -33,9 +44,9 @@ def delimited(
     target_file: Mapping[str, Any] | None = None,
     delimiter: str = ",",
     header: bool = False,
-    skip_lines: int = 0,
-    leave_out: Sequence[int | str] = (),
-    missing_cells: Sequence[str] = (),
+    skip_lines: int | None = None,
+    leave_out: Column | Sequence[Column] = (),
+    missing_cells: str | Sequence[str] = (),
     sha256: str | None = None,
     download: Mapping[str, Any] | None = None,
     class_names: Mapping[str, str] | None = None,
@@ -47,7 +58,8 @@ def delimited(
     path, places, files, sha256, download
         As for :func:`experiments.datasets.files.read_files`; several files are parts of one table.
     target : int or str
-        The class column: its name when the file has a header, else its position (0-based; −1 is the last).
+        The class column: its name when the file has a header, else its position (0-based; −1 is the last). Classes
+        are told apart by their text: ``1`` and ``01`` are two.
     target_file : mapping, optional
         A block of a file (``path``, ``sha256``, ``download``) of the same delimiter, header and number of rows that
         holds the class column, in place of the table.
@@ -55,13 +67,14 @@ def delimited(
         What separates the cells; ``" "`` stands for any white space.
     header : bool
         Whether the first line holds the column names.
-    skip_lines : int
-        Lines before that one (or before the first row) to be passed over.
-    leave_out : sequence of int or str
+    skip_lines : int, optional
+        Lines before that one (or before the first row) to be passed over. By default those without a cell, ``sep=;``
+        and comments that begin with ``#``.
+    leave_out : int, str or sequence of them
         Columns that are no features, such as row numbers, named as ``target`` is.
-    missing_cells : sequence of str
-        What stands for a missing value; the empty cell counts as one of them if any is given. The data set's
-        ``missing`` says what is done about them.
+    missing_cells : str or sequence of str
+        Words that mean a missing value, as ``na_values`` of :func:`experiments.datasets.own.csv`: none by default. The
+        empty cell counts as one of them if any is given. The data set's ``missing`` says what is done about them.
     class_names : mapping, optional
         Readable names for the classes.
 
@@ -72,7 +85,8 @@ def delimited(
     Raises
     ------
     DatasetError
-        File missing or damaged, uneven lines, no such column, a cell that is no number (with column and line).
+        File missing or damaged, uneven lines, no such column, a cell that is no number (with column and line), a
+        column that names the rows.
     """
     if target is None:
         raise ConfigError("a delimited file needs target, the column of the class")
@@ -84,29 +98,34 @@ def delimited(
         "delimiter": delimiter,
         "header": header,
         "skip_lines": skip_lines,
-        "missing_cells": list(missing_cells),
+        "missing_cells": [str(each) for each in listed(missing_cells)],
     }
     parameters = {**layout, "target": target, "leave_out": leave_out, "class_names": class_names}
 
     def made() -> RawData:
-        parts = [_Table(each, **layout) for each in contents]
+        parts = [_Table(each, **layout, wanted=[target, *listed(leave_out)]) for each in contents]
         first = parts[0]
         for other in parts[1:]:
             if other.names != first.names:
                 raise DatasetError(f"{other.file} has other columns than {first.file}")
-        gone = {first.place(each, "to leave out") for each in leave_out}
+        gone = {first.place(each, "to leave out") for each in listed(leave_out)}
         if of_target is None:
             place = first.place(target, "for the class")
             gone.add(place)
-            labels = [_labels(each.cells.iloc[:, place], each.file) for each in parts]
+            labels = [each.classes(place) for each in parts]
         else:
             aside = _Table(of_target, **layout)
-            labels = [_labels(aside.cells.iloc[:, aside.place(target, "for the class")], aside.file)]
+            labels = [aside.classes(aside.place(target, "for the class"))]
         kept = [index for index in range(len(first.names)) if index not in gone]
-        blocks = [_numbers(each, kept, bool(missing_cells)) for each in parts]
+        blocks = [each.numbers(kept) for each in parts]
         X = blocks[0] if len(blocks) == 1 else np.vstack(blocks)
         names = [first.names[index] for index in kept]
-        return RawData(X, np.concatenate(labels), names, class_names)
+        if header:
+            check_row_names(X, [first.header[index] for index in kept], first.file, kept)
+        elif kept[:1] == [0]:
+            check_first_column(X, first.file, "let it not be the first")
+        classes, readable = classes_of_texts(np.concatenate(labels), class_names)
+        return RawData(X, classes, names, readable or None)
 
     everything = contents if of_target is None else [*contents, of_target]
     return remember(places, "delimited", _VERSION, everything, parameters, made)
@@ -169,11 +188,19 @@ def orange_tab(
                     f"{file}: column {names[index]!r} is {types[index]!r}; only continuous ones are read"
                 )
         table = _Table(content, delimiter="\t", skip_lines=3)
-        if table.cells.shape[1] != len(names):
-            raise DatasetError(f"{file}: rows of {table.cells.shape[1]} cells under {len(names)} names")
+        if len(table.names) != len(names):
+            raise DatasetError(f"{file}: rows of {len(table.names)} cells under {len(names)} names")
         table.names = names
-        labels = _labels(table.cells.iloc[:, classes[0]], file)
-        return RawData(_numbers(table, kept), labels, [names[index] for index in kept], class_names)
+        X = table.numbers(kept)
+        check_row_names(
+            X,
+            [names[index] for index in kept],
+            file,
+            kept,
+            advice="give it the role meta in line 3",
+        )
+        labels, readable = classes_of_texts(table.classes(classes[0]), class_names)
+        return RawData(X, labels, [names[index] for index in kept], readable or None)
 
     return remember(places, "orange_tab", _VERSION, [content], {"class_names": class_names}, made)
 
@@ -270,80 +297,82 @@ def _line_of_numbers(line: str, file: str, number: int) -> np.ndarray:
 
 
 class _Table:
-    """The cells of a delimited file, the names of its columns, and the line of its first row."""
+    """The cells of a delimited file, and the names of its columns."""
 
     def __init__(
         self,
         content: Content,
         delimiter: str = ",",
         header: bool = False,
-        skip_lines: int = 0,
+        skip_lines: int | None = None,
         missing_cells: Sequence[str] = (),
+        wanted: Sequence[Column] = (),
     ) -> None:
         self.file = content.name
-        self.header = header
-        text = content.text.rstrip("\r\n")
-        try:
-            self.cells = pd.read_csv(
-                io.StringIO(text),
-                sep=r"\s+" if delimiter == " " else delimiter,
-                header=0 if header else None,
-                skiprows=skip_lines,
-                low_memory=False,
-                skip_blank_lines=False,
-                index_col=False,
-                na_values=list(missing_cells),
-            )
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise DatasetError(f"{self.file} is no even table: {reason}") from error
-        if not header and text.partition("\n")[0].rstrip("\r").endswith(delimiter.strip() or "\n"):
-            # A line that ends in a delimiter does not make a column of its own.
-            if self.cells.iloc[:, -1].isna().all():
-                self.cells = self.cells.iloc[:, :-1]
-        self.first_line = 1 + skip_lines + int(header)
-        n_columns = self.cells.shape[1]
-        self.names = [str(each) for each in self.cells.columns] if header else numbered_names(n_columns)
+        lines = first_lines(
+            content.text.rstrip("\r\n"),
+            content.name,
+            delimiter=delimiter,
+            header=header,
+            skip_lines=skip_lines,
+            wanted=wanted,
+        )
+        self._may_be_missing = bool(missing_cells)
+        self._table = TextTable(content, lines, words=missing_cells)
+        self._cells = self._table.frame()
+        self.names = list(self._table.names)
+        self.header = self._table.header
 
-    def place(self, column: int | str, what: str) -> int:
+    def place(self, column: Column, what: str) -> int:
         """Return the place of a column that is named or counted."""
-        if isinstance(column, str):
-            if not self.header:
-                raise DatasetError(
-                    f"{self.file} has no header line, so the column {what} needs a number, not {column!r}"
-                )
-            if column not in self.names:
-                near = near_names(column, self.names)
-                hint = f"; did you mean {' or '.join(near)}?" if near else ""
-                raise DatasetError(f"{self.file} has no column {column!r} {what}{hint}")
-            return self.names.index(column)
-        if not -len(self.names) <= column < len(self.names):
-            raise DatasetError(f"{self.file} has {len(self.names)} columns, so there is no column {column}")
-        return column % len(self.names)
-
-
-def _numbers(table: _Table, kept: Sequence[int], may_be_missing: bool = False) -> np.ndarray:
-    X = np.empty((len(table.cells), len(kept)), dtype=np.float64)
-    for place, index in enumerate(kept):
-        column = table.cells.iloc[:, index]
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-        bad = ~np.isfinite(numbers)
-        if may_be_missing:
-            bad &= ~column.isna().to_numpy()
-        if bad.any():
-            row = int(np.flatnonzero(bad)[0])
-            cell = column.iloc[row]
-            what = "is empty or missing" if pd.isna(cell) else f"holds {str(cell)!r}, no finite number"
+        if self.header is None and isinstance(column, str):
             raise DatasetError(
-                f"{table.file}, line {table.first_line + row}: column {table.names[index]!r} {what}"
+                f"{self.file} has no header line, so the column {what} needs a number, not {column!r}"
             )
-        X[:, place] = numbers
-    return X
+        found = find_columns(column, self.names)
+        if len(found) == 1:
+            return found[0]
+        if isinstance(column, str):
+            raise DatasetError(f"{self.file} has no column {column!r} {what}{suggestion(column, self.names)}")
+        raise DatasetError(f"{self.file} has {len(self.names)} columns, so there is no column {column}")
 
+    def numbers(self, kept: Sequence[int]) -> np.ndarray:
+        """Return columns as numbers; NaN where a cell is missing and may be."""
+        X = np.empty((len(self._cells), len(kept)), dtype=np.float64)
+        for place, index in enumerate(kept):
+            column = self._cells.iloc[:, index]
+            numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+            bad = ~np.isfinite(numbers)
+            if self._may_be_missing:
+                bad &= ~column.isna().to_numpy()
+            if bad.any():
+                row = int(np.flatnonzero(bad)[0])
+                cell = column.iloc[row]
+                what = "is empty" if pd.isna(cell) else f"holds {str(cell)!r}, no finite number"
+                raise DatasetError(
+                    f"{self.file}, {self._table.place_of(row)}: column {self.names[index]!r} {what}; if that means a "
+                    f"missing value, missing_cells names it: {as_typed('NA' if pd.isna(cell) else str(cell))}"
+                )
+            found = None
+            if (np.abs(numbers) >= EXACT).any():
+                found = merged(self._table.column_text(index).to_numpy(dtype=object), numbers)
+            if found:
+                raise DatasetError(
+                    f"{self.file}, {self._table.place_of(found[0])}: column {self.names[index]!r} holds {found[2]} "
+                    f"beside {found[1]}, which are one as numbers (whole numbers keep apart up to 2^53)"
+                )
+            X[:, place] = numbers
+        return X
 
-def _labels(column: pd.Series, file: str) -> np.ndarray:
-    if column.isna().any():
-        raise DatasetError(f"{file}: {int(column.isna().sum())} rows have no class")
-    if pd.api.types.is_numeric_dtype(column):
-        return column.to_numpy()
-    return np.array([str(each).strip() for each in column])
+    def classes(self, place: int) -> np.ndarray:
+        """Return the texts of the class column."""
+        column = self._table.texts([place])[place]
+        missing = np.flatnonzero(column.isna().to_numpy())
+        if missing.size:
+            word = self._table.column_text(place).iloc[missing[0]]
+            told = f"{word!r} means a missing value (missing_cells)" if word else "the cell is empty"
+            raise DatasetError(
+                f"{self.file}, {self._table.place_of(int(missing[0]))}: no class in column {self.names[place]!r}, "
+                f"{told}; {missing.size} rows have no class"
+            )
+        return column.to_numpy(dtype=str)

@@ -1,0 +1,127 @@
+"""Classes that are written as text: numbers where nothing is lost by it, and targets that are no classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+import numpy as np
+
+from experiments.datasets.raw import as_text
+from experiments.errors import DatasetError
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
+_WHOLE = re.compile(r"[+-]?\d+")
+_INT64 = range(-(2**63), 2**63)
+
+#: With more classes than this, all of them numbers, a target is numeric when a class has fewer rows than three on
+#: average: no protocol could split them, and the error should say why.
+_MOST_CLASSES = 10
+_ROWS_PER_CLASS = 3
+
+
+def classes_of_texts(
+    texts: Sequence[str], class_names: Mapping[str, str] | None = None
+) -> tuple[np.ndarray, dict[str, str]]:
+    """Make classes of texts that may be numbers.
+
+    Parameters
+    ----------
+    texts : sequence of str, length n
+        As they stand in the file.
+    class_names : mapping, optional
+        Readable names, by the text or by the number as :func:`experiments.datasets.raw.as_text` writes it.
+
+    Returns
+    -------
+    classes : ndarray of int64, float64 or str, shape (n,)
+        Numbers if all texts are numbers and no two of them are the same one, so that classes are in the order of
+        numbers; else the texts, since ``01`` and ``1`` are different codes.
+    class_names : dict
+        Names for the classes: the given ones, else the texts.
+    """
+    given = {str(key): str(value) for key, value in (class_names or {}).items()}
+    distinct, places = np.unique(np.asarray(texts, dtype=str), return_inverse=True)
+    numbers = _numbers([str(each) for each in distinct])
+    if numbers is None:
+        return distinct[places], given
+    names = {as_text(number): str(text) for number, text in zip(numbers, distinct, strict=True)}
+    named = {number: given.get(text, given.get(number, text)) for number, text in names.items()}
+    return numbers[places], named
+
+
+def _numbers(distinct: Sequence[str]) -> np.ndarray | None:
+    """Read numbers; ``None`` if one is none, or two become the same."""
+    if not distinct or not all(_NUMBER.fullmatch(text) for text in distinct):
+        return None
+    if all(_WHOLE.fullmatch(text) for text in distinct):
+        whole = [int(text) for text in distinct]
+        if len(set(whole)) < len(whole) or any(each not in _INT64 for each in whole):
+            return None
+        return np.array(whole, dtype=np.int64)
+    numbers = np.array([float(text) for text in distinct])
+    if len(np.unique(numbers)) < len(numbers) or not np.isfinite(numbers).all():
+        return None
+    return numbers
+
+
+def check_target_is_no_number(class_names: Iterable[str], n_rows: int, target: str | None = None) -> None:
+    """Refuse a numeric target, whose numbers would be taken for classes.
+
+    Parameters
+    ----------
+    class_names : iterable of str
+        The distinct classes as they stand in the source.
+    n_rows : int
+        How many rows there are.
+    target : str, optional
+        Name of the target column, for the message.
+
+    Raises
+    ------
+    DatasetError
+        When there are more than 10 classes, all numbers, and fewer than three rows to a class on average.
+    """
+    names = list(class_names)
+    if not is_numeric_target(names, n_rows):
+        return
+    column = "the target" if target is None else f"the target column {target!r}"
+    raise DatasetError(
+        f"{column} is numeric: {len(names)} different numbers in {n_rows} rows; the benchmark takes classes and labels "
+        "only: choose a column of classes (dataset.target), or make classes of the numbers, such as low and high"
+    )
+
+
+def is_numeric_target(class_names: Sequence[str], n_rows: int) -> bool:
+    """Whether classes look like the values of a numeric target.
+
+    Parameters
+    ----------
+    class_names : sequence of str
+        As in the source.
+    n_rows : int
+        How many rows there are.
+
+    Returns
+    -------
+    bool
+    """
+    few = n_rows < _ROWS_PER_CLASS * len(class_names)
+    return few and len(class_names) > _MOST_CLASSES and all(_NUMBER.fullmatch(each) for each in class_names)
+
+
+def exactly(value: object) -> Decimal | None:
+    """Return the exact number that a cell holds, a number or a text; ``None`` if it is none.
+
+    Parameters
+    ----------
+    value : object
+        A cell.
+
+    Returns
+    -------
+    Decimal or None
+    """
+    text = str(value).strip()
+    return Decimal(text) if _NUMBER.fullmatch(text) else None

@@ -1,0 +1,170 @@
+"""What a column of a typed table holds: numbers, text, or what is neither, such as dates; and odd numbers in text."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+
+from experiments.datasets.classes import exactly
+
+_HEXADECIMAL = re.compile(r"[+-]?0x[0-9a-f]+", re.IGNORECASE)
+
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DATE = (
+    r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2})"
+    rf"|\d{{1,2}}[- ./]?{_MONTH}[- ./,]*\d{{2,4}}|{_MONTH}[- .]?\d{{1,2}},?[- ]\d{{4}})"
+)
+_DATE_TEXT = re.compile(rf"(?:{_DATE}(?:[T ]\s*{_CLOCK})?|{_CLOCK})\s*(?:Z|[+-]\d{{2}}:?\d{{2}}|UTC)?", re.IGNORECASE)
+
+#: Kinds of single cells that are no features, and what a message calls them; the first that fits.
+_NO_FEATURES = (
+    ((datetime.date, datetime.datetime, np.datetime64, pd.Period), "dates"),
+    (datetime.time, "times of day"),
+    ((datetime.timedelta, np.timedelta64), "durations"),
+    (pd.Interval, "intervals"),
+    ((bytes, bytearray, memoryview), "bytes"),
+    ((complex, np.complexfloating), "complex numbers"),
+)
+
+#: Whole numbers up to this one keep apart as floats.
+EXACT = 2.0**53
+
+
+def no_feature(column: pd.Series) -> str:
+    """Say what a column holds that is neither numbers nor text; empty if it holds these.
+
+    Parameters
+    ----------
+    column : Series
+        Of a typed table: Parquet, a spreadsheet, R.
+
+    Returns
+    -------
+    str
+        Such as ``"dates"``.
+    """
+    kind = column.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return no_feature(pd.Series(kind.categories))
+    if pd.api.types.is_datetime64_any_dtype(kind) or isinstance(kind, pd.PeriodDtype):
+        return "dates"
+    if pd.api.types.is_timedelta64_dtype(kind):
+        return "durations"
+    if isinstance(kind, pd.IntervalDtype):
+        return "intervals"
+    if pd.api.types.is_complex_dtype(kind):
+        return "complex numbers"
+    if pd.api.types.is_object_dtype(kind):
+        for cell_kind in {type(each) for each in column.to_numpy()}:
+            for kinds, name in _NO_FEATURES:
+                if cell_kind is not type(pd.NaT) and issubclass(cell_kind, kinds):
+                    return name
+        return ""
+    if pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_string_dtype(kind):
+        return ""
+    return str(kind)
+
+
+def are_dates(texts: np.ndarray) -> bool:
+    """Whether texts are dates or times of day, all of them.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        At least one.
+
+    Returns
+    -------
+    bool
+    """
+    return len(texts) > 0 and all(_DATE_TEXT.fullmatch(str(each)) for each in texts)
+
+
+def numbers_of(column: pd.Series, decimal: str | None) -> np.ndarray:
+    """Read a column of text or mixed cells as numbers.
+
+    Parameters
+    ----------
+    column : Series
+        Any.
+    decimal : str or None
+        The decimal point, ``"."`` or ``","``.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        NaN where a cell is missing or no number.
+    """
+    if decimal == ",":
+        # A point is no decimal point then, and what has one is not read as if it were.
+        column = column.astype(object).map(
+            lambda each: (
+                (np.nan if "." in each else each.replace(",", ".")) if isinstance(each, str) else each
+            )
+        )
+    return pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def odd_number(text: str, decimal: str | None) -> str:
+    """Say in what odd way a text is a number: ``"hexadecimal"``, ``"comma"``, ``"point"``; empty if in none.
+
+    Parameters
+    ----------
+    text : str
+        A cell.
+    decimal : str or None
+        The decimal point, ``"."`` or ``","``.
+
+    Returns
+    -------
+    str
+    """
+    if _HEXADECIMAL.fullmatch(text):
+        return "hexadecimal"
+    point = decimal or "."
+    other = "," if point == "." else "."
+    if _other_point(point, other).fullmatch(text):
+        return "comma" if other == "," else "point"
+    return ""
+
+
+def _other_point(point: str, other: str) -> re.Pattern[str]:
+    """Describe numbers whose decimal point, or what parts their thousands, is ``other``."""
+    point, other = re.escape(point), re.escape(other)
+    whole = rf"\d*{other}\d+"
+    grouped = rf"\d{{1,3}}(?:{other}\d{{3}})+{point}\d*"
+    grouped_by_point = rf"\d{{1,3}}(?:{point}\d{{3}})+{other}\d*"
+    several = rf"\d{{1,3}}(?:{other}\d{{3}})+"
+    return re.compile(rf"[+-]?(?:{whole}|{grouped}|{grouped_by_point}|{several})(?:[eE][+-]?\d+)?")
+
+
+def merged(cells: np.ndarray, numbers: np.ndarray) -> tuple[int, object, object] | None:
+    """Find two different whole numbers beyond 2^53 that are one as floats.
+
+    Parameters
+    ----------
+    cells : ndarray, shape (n,)
+        As in the source: numbers of any type, or their texts.
+    numbers : ndarray of float64, shape (n,)
+        The same as floats; NaN where missing.
+
+    Returns
+    -------
+    (int, object, object) or None
+        Row of the second one, and both.
+    """
+    met: dict[float, tuple[Decimal, object]] = {}
+    for row in np.flatnonzero(np.abs(numbers) >= EXACT):
+        cell = cells[row]
+        exact = exactly(cell)
+        if exact is None or exact != exact.to_integral_value():
+            continue
+        first = met.setdefault(float(numbers[row]), (exact, cell))
+        if first[0] != exact:
+            return int(row), first[1], cell
+    return None
