@@ -1,4 +1,4 @@
-"""Checks that several of the paper's claims share: who is first, in which place, alike, faster, better with sureness."""
+"""Checks that several of the paper's claims share: who is first, in which place, alike, faster, surely better."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def seconds(value: float) -> str:
 
 
 def first_by_rank(what: str, names: Sequence[str]) -> Check:
-    """The lowest average rank is that of one of some rankers; a place that is shared counts."""
+    """Check that the lowest average rank is that of one of some rankers; a place that is shared counts."""
 
     def check(evidence: Evidence) -> Finding:
         ranks = evidence.ranks(what)
@@ -47,7 +47,7 @@ def _ranks_told(evidence: Evidence, ranks: pd.Series, n: int = 4) -> str:
 
 
 def better_half(what: str, names: Sequence[str]) -> Check:
-    """All of some rankers are in the better half by average rank."""
+    """Check that all of some rankers are in the better half by average rank."""
 
     def check(evidence: Evidence) -> Finding:
         ranks = evidence.ranks(what)
@@ -71,7 +71,7 @@ def _place(value: float) -> str:
 
 
 def among_first(what: str, names: Sequence[str], most: int, fewest: int = 1) -> Check:
-    """The best of some rankers has a place from ``fewest`` to ``most`` by the mean of a measure."""
+    """Check that the best of some rankers has a place from ``fewest`` to ``most`` by the mean of a measure."""
 
     def check(evidence: Evidence) -> Finding:
         means = evidence.averages(what)
@@ -87,7 +87,7 @@ def among_first(what: str, names: Sequence[str], most: int, fewest: int = 1) -> 
 
 
 def none_among_first(what: str, names: Sequence[str], n: int) -> Check:
-    """None of some rankers has one of the first places by the mean of a measure."""
+    """Check that none of some rankers has one of the first places by the mean of a measure."""
 
     def check(evidence: Evidence) -> Finding:
         means = evidence.averages(what)
@@ -101,7 +101,7 @@ def none_among_first(what: str, names: Sequence[str], n: int) -> Check:
 
 
 def lower_mean_rank(what: str, better: Sequence[str], worse: Sequence[str]) -> Check:
-    """The mean of the average ranks of some rankers is lower than that of others."""
+    """Check that the mean of the average ranks of some rankers is lower than that of others."""
 
     def check(evidence: Evidence) -> Finding:
         ranks = evidence.ranks(what)
@@ -119,7 +119,7 @@ def lower_mean_rank(what: str, better: Sequence[str], worse: Sequence[str]) -> C
 
 
 def higher_mean(what: str, better: Sequence[str], worse: Sequence[str], said: tuple[str, str]) -> Check:
-    """The mean of a measure over some rankers is higher than that over others."""
+    """Check that the mean of a measure over some rankers is higher than that over others."""
 
     def check(evidence: Evidence) -> Finding:
         table = evidence.common(what)
@@ -133,7 +133,7 @@ def higher_mean(what: str, better: Sequence[str], worse: Sequence[str], said: tu
 
 
 def best_on(dataset: str, what: str, names: Sequence[str], title: str) -> Check:
-    """The highest mean of a measure on one data set is that of one of some rankers."""
+    """Check that the highest mean of a measure on one data set is that of one of some rankers."""
 
     def check(evidence: Evidence) -> Finding:
         row = evidence.table(what).loc[dataset].dropna()
@@ -149,7 +149,7 @@ def best_on(dataset: str, what: str, names: Sequence[str], title: str) -> Check:
 
 
 def alike(what: str, n: int | None, confidence: float = 0.95) -> Check:
-    """The best ranker's mean is told from that of none of the next ones by paired differences over data sets."""
+    """Check that paired differences over data sets tell the best ranker's mean from that of none of the next."""
 
     def check(evidence: Evidence) -> Finding:
         means = evidence.averages(what)
@@ -169,9 +169,9 @@ def alike(what: str, n: int | None, confidence: float = 0.95) -> Check:
         shown = int(np.argmax([gap - half for gap, half in zip(gaps, half_widths, strict=True)]))
         low, high = gaps[shown] - half_widths[shown], gaps[shown] + half_widths[shown]
         told = (
-            f"{evidence.label(best)} is told from {sum(apart)} of the {len(others)} others; {'' if apart[shown] else 'nearest to it, '}"
-            f"{evidence.label(others[shown])} is {fixed(gaps[shown], 4)} below it, interval {fixed(low, 4)} to "
-            f"{fixed(high, 4)}"
+            f"{evidence.label(best)} is significantly better than {sum(apart)} of the {len(others)} others; "
+            f"clearest difference {fixed(gaps[shown], 4)} to {evidence.label(others[shown])}, interval "
+            f"{fixed(low, 4)} to {fixed(high, 4)}"
         )
         return Finding(not any(apart), told)
 
@@ -181,7 +181,7 @@ def alike(what: str, n: int | None, confidence: float = 0.95) -> Check:
 def small_change(
     what: str, pairs: Sequence[tuple[str, str]], share: float, *, one_sided: bool = False
 ) -> Check:
-    """A change of rankers changes them by a small share of what tells any two rankers apart."""
+    """Check that a change of rankers matters little beside the usual difference of two rankers."""
 
     def check(evidence: Evidence) -> Finding:
         table = evidence.table(what)
@@ -212,7 +212,7 @@ def small_change(
 
 
 def faster_by(slow: Sequence[str], fast: Sequence[str], least: float) -> Check:
-    """The mean time of some rankers is so many times that of others; the geometric mean of ratios is told as well."""
+    """Check that the mean time of some rankers is so many times that of others; tell the geometric mean as well."""
 
     def check(evidence: Evidence) -> Finding:
         both = [*slow, *fast]
@@ -233,7 +233,7 @@ def faster_by(slow: Sequence[str], fast: Sequence[str], least: float) -> Check:
 
 
 def paired_faster_by(pairs: Sequence[tuple[str, str]], least: float) -> Check:
-    """As :func:`faster_by`, each slow ranker against the fast one with the same options."""
+    """Check as :func:`faster_by` does, each slow ranker against the fast one with the same options."""
 
     def check(evidence: Evidence) -> Finding:
         names = list(dict.fromkeys(itertools.chain(*pairs)))
@@ -254,7 +254,7 @@ def paired_faster_by(pairs: Sequence[tuple[str, str]], least: float) -> Check:
 
 
 def always_faster(fast: Sequence[str], slow: Sequence[str]) -> Check:
-    """Each of some rankers takes less time than each of others, on every data set."""
+    """Check that each of some rankers takes less time than each of others, on every data set."""
 
     def check(evidence: Evidence) -> Finding:
         ratios = evidence.ratios(slow, fast)
@@ -283,7 +283,7 @@ def _slower(ratios: pd.DataFrame) -> str:
 
 
 def largest_ratio(slow: Sequence[str], fast: Sequence[str], least: float) -> Check:
-    """On some data set one of the slow rankers takes so many times the seconds of one of the fast ones."""
+    """Check that one ranker takes so many times the seconds of another on some data set."""
 
     def check(evidence: Evidence) -> Finding:
         ratios = evidence.ratios(slow, fast)
@@ -298,7 +298,7 @@ def largest_ratio(slow: Sequence[str], fast: Sequence[str], least: float) -> Che
 
 
 def slowest_on_average(slow: Sequence[str]) -> Check:
-    """Each of some rankers takes longer than every other, by mean times over data sets."""
+    """Check that each of some rankers takes longer than every other, by mean times over data sets."""
 
     def check(evidence: Evidence) -> Finding:
         times = evidence.averages("fit_seconds")
@@ -318,7 +318,7 @@ def slowest_on_average(slow: Sequence[str]) -> Check:
 
 
 def alike_by_fuji(names: Sequence[str], said: str) -> Check:
-    """Some rankers are more alike by AUFUJI than all other pairs are on average."""
+    """Check that some rankers are more alike by AUFUJI than all other pairs are on average."""
 
     def check(evidence: Evidence) -> Finding:
         inside, rest = block_means(evidence.similarity, names)
@@ -336,7 +336,7 @@ def three_told(three: tuple[float, float, float]) -> str:
 
 
 def posterior_of(a: str, b: str, test: Callable[[float, float, float], bool]) -> Check:
-    """The posterior of a pair (a better, equal, b better) has some property."""
+    """Check that the posterior of a pair (a better, equal, b better) has some property."""
 
     def check(evidence: Evidence) -> Finding:
         three = evidence.posterior(a, b)
@@ -346,7 +346,7 @@ def posterior_of(a: str, b: str, test: Callable[[float, float, float], bool]) ->
 
 
 def posteriors_all(pairs: Sequence[tuple[str, str]], test: Callable[[float, float, float], bool]) -> Check:
-    """The posteriors of all of some pairs have a property."""
+    """Check that the posteriors of all of some pairs have a property."""
 
     def check(evidence: Evidence) -> Finding:
         found = {pair: evidence.posterior(*pair) for pair in pairs}
@@ -362,7 +362,7 @@ def posteriors_all(pairs: Sequence[tuple[str, str]], test: Callable[[float, floa
 
 
 def counted_pairs(pairs: Sequence[tuple[str, str]], level: float, most: Callable[[int], float]) -> Check:
-    """At most so many pairs have a ranker that is better with some probability or more."""
+    """Check that at most so many pairs have a ranker that is better with some probability or more."""
 
     def check(evidence: Evidence) -> Finding:
         highest = [max(three[0], three[2]) for three in (evidence.posterior(*pair) for pair in pairs)]

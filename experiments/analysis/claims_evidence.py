@@ -1,11 +1,11 @@
 """What a check of a claim looks at: means over folds, ranks, curves and posteriors; and the same for drawn folds.
 
 Another run of the same cross-validation would give other means. How far they can be trusted is told by draws: the
-vector of all rankers' means on a data set is drawn from the multivariate t distribution around what was measured, with
-the scatter of the folds and the corrected resampled variance (1/n + n_test/n_train) of a mean of n folds that share
-training samples. The same draw serves all rankers and measures of a data set, so that differences are paired. A check
-that one draw in twenty turns is within the noise of the folds: for two rankers on one data set this is the one-sided
-corrected resampled t-test at 5 %.
+means of all rankers on a data set are drawn together from the multivariate t distribution around what was measured,
+with the scatter of the folds and the corrected resampled variance (1/n + n_test/n_train) of a mean of n folds that
+share training samples. The same draw serves all rankers and measures of a data set, so that differences are paired.
+A check that more than one draw in twenty turns is within the noise of the folds: for two rankers on one data set
+this is the one-sided corrected resampled t-test at 5 %.
 
 Source: C. Nadeau, Y. Bengio: Inference for the Generalization Error, Machine Learning 52 (2003).
 """

@@ -96,7 +96,8 @@ RANKINGS = {
 }
 #: Folds and repeats of the paper's studies.
 EXTENTS = {"mcc": (10, 10), "mlc": (10, 10), "convergence": (3, 1)}
-_TASKS = {"multiclass": ("mcc", "convergence"), "multilabel": ("mlc",)}
+#: Kind of target → what claims about its rankings are about.
+ABOUT = {"multiclass": ("mcc", "convergence"), "multilabel": ("mlc",)}
 #: Settings of the learners that the paper names; those that a protocol does not state are scikit-learn's.
 _LEARNERS = {
     "learner": {"C": 1.0},
@@ -139,7 +140,7 @@ def about_of(config: Mapping[str, Any], extents: Mapping[str, tuple[int, int]] =
     learner = protocol.get(which) or {}
     if any(name in learner and learner[name] != value for name, value in _LEARNERS[which].items()):
         return None
-    for about in _TASKS.get(task, ()):
+    for about in ABOUT.get(task, ()):
         if int(protocol["n_splits"]) == extents[about][0]:
             return about
     return None

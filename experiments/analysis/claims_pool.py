@@ -1,8 +1,8 @@
 """The rows of all studies that were evaluated as the paper's, in one pool: what claims are checked on.
 
-A study's rows are a part of what is known: times are in one, posteriors come from another, skrebate's own rankers were
-run in a third. Here cells of several studies that bear the same names and were evaluated in the same way lie side by
-side, each once, and only whole ones.
+A study's rows are a part of what is known: times are in one, posteriors come from another, skrebate's own rankers
+were run in a third. Here cells of several studies that bear the same names and were evaluated in the same way lie
+side by side, each once, and only whole ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis import measurements
-from experiments.analysis.claims_paper import EXTENTS, RANKINGS, STAND_INS, about_of
+from experiments.analysis.claims_paper import ABOUT, EXTENTS, RANKINGS, STAND_INS, about_of
 from experiments.analysis.same import Same, same_rankers
 
 #: Cells that ended without a number, as some of the paper's own did.
@@ -112,7 +112,11 @@ def pool_of(
     """
     asked: dict[str, list[tuple[pd.DataFrame, dict[str, str]]]] = {}
     for frame, configs in studies:
-        for about, mine in _by(configs, lambda each: about_of(each, extents)).items():
+        ranked = [each for each in configs if not each["protocol"].get("measure")]
+        for task, mine in _by(ranked, lambda each: each["dataset"]["task"]).items():
+            if task in ABOUT and not any(each in asked for each in ABOUT[task]):
+                asked[ABOUT[task][0]] = [_rows_of(frame, mine[:0])]  # asked for, if evaluated otherwise
+        for about, mine in _by(ranked, lambda each: about_of(each, extents)).items():
             asked.setdefault(about, []).append(_rows_of(frame, mine))
     paper, related = {}, {}
     for about, parts in asked.items():
@@ -140,7 +144,7 @@ def _rows_of(
     labels = {
         each["ranker_key"]: str(each["ranker"].get("display_name") or each["ranker_key"]) for each in configs
     }
-    return rows[[name in cells for name in names]], labels
+    return rows[np.array([name in cells for name in names], dtype=bool)], labels
 
 
 def _rankings(
@@ -159,13 +163,12 @@ def _rankings(
     rows = _once(pd.concat(chosen, ignore_index=True))
     n_splits, n_repeats = extent
     ok = rows[(rows["status"] == "ok") & (rows["fold"] < n_splits)]
-    whole = ok.groupby([*_CELL, "repeat"], sort=False).transform("size") == n_splits
-    ok = ok[whole]
+    ok = ok[_sizes(ok, [*_CELL, "repeat"]) == n_splits]
     ended = _ended(rows[rows["status"] != "ok"], ok)
     timed = _timed(ok[~ok["ranker"].isin(list(STAND_INS.values()))], n_splits)
     scored = _common_repeats(ok) if n_repeats is None else ok[ok["repeat"] < n_repeats]
     if n_repeats is not None:
-        scored = scored[scored.groupby(_CELL, sort=False).transform("size") == n_splits * n_repeats]
+        scored = scored[_sizes(scored, _CELL) == n_splits * n_repeats]
     scored, stand_ins = _with_stand_ins(scored, ended)
     order = {name: place for place, name in enumerate(datasets)}
     scored, timed = (
@@ -191,6 +194,11 @@ def _rankings(
     )
 
 
+def _sizes(rows: pd.DataFrame, keys: list[str]) -> np.ndarray:
+    """Return for each row how many rows its group has."""
+    return rows.groupby(keys, sort=False)["fold"].transform("size").to_numpy()
+
+
 def _once(rows: pd.DataFrame) -> pd.DataFrame:
     """Keep a fold once: one that is ok, with times where some study has them; of one seed per data set."""
     bad = rows["status"].ne("ok")
@@ -211,15 +219,16 @@ def _ended(bad: pd.DataFrame, ok: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 def _timed(ok: pd.DataFrame, n_splits: int) -> pd.DataFrame:
     timed = ok[ok["fit_seconds"].notna()]
-    return timed[timed.groupby([*_CELL, "repeat"], sort=False).transform("size") == n_splits]
+    return timed[_sizes(timed, [*_CELL, "repeat"]) == n_splits]
 
 
 def _common_repeats(ok: pd.DataFrame) -> pd.DataFrame:
-    """Keep the repeats of a data set that all its rankers have: means over other folds would not compare rankers."""
+    """Keep the repeats of a data set that all its rankers have: means over other folds would compare nothing."""
     n_rankers = ok.groupby("dataset")["ranker"].nunique()
     having = ok.groupby(["dataset", "repeat"])["ranker"].nunique()
-    kept = [key for key, n in having.items() if n == n_rankers[key[0]]]
-    return ok[[key in set(kept) for key in zip(ok["dataset"], ok["repeat"], strict=True)]]
+    kept = {key for key, n in having.items() if n == n_rankers[key[0]]}
+    inside = [key in kept for key in zip(ok["dataset"], ok["repeat"], strict=True)]
+    return ok[np.array(inside, dtype=bool)]
 
 
 def _with_stand_ins(
@@ -246,7 +255,9 @@ def _measured(studies) -> dict[str, pd.DataFrame]:
             cells = {(each["dataset_key"], each["protocol"]["name"], each["ranker_key"]) for each in mine}
             rows = frame[frame["kind"] == kind]
             names = zip(rows["dataset"], rows["protocol"], rows["ranker"], strict=True)
-            measured.setdefault(kind, []).append(rows[[name in cells for name in names]])
+            measured.setdefault(kind, []).append(
+                rows[np.array([name in cells for name in names], dtype=bool)]
+            )
     return {
         kind: measurements.points(pd.concat(parts, ignore_index=True).drop_duplicates([*_CELL, *_FOLD]), kind)
         for kind, parts in measured.items()

@@ -47,8 +47,8 @@ def same_rankers(rows: pd.DataFrame) -> tuple[Same, ...]:
 
     Notes
     -----
-    |x − mean of the neighbours| is the mean of |x − neighbour| where all features have two values. The paper compares
-    both updates there, as if they were two rankers.
+    |x − mean of the neighbours| is the mean of |x − neighbour| where all features have two values. The paper
+    compares both updates there, as if they were two rankers.
     """
     names = list(dict.fromkeys(rows["ranker"]))
     pairs = [(name.replace(_OPTION, ""), name) for name in names if _OPTION in name]
