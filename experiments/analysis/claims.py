@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from experiments.analysis import claims_mcc, claims_mcc_datasets, claims_mlc, claims_side
-from experiments.analysis.claims_evidence import Evidence, Folds, turned
+from experiments.analysis.claims_evidence import Evidence, Folds, within_noise
 from experiments.analysis.claims_model import (
     ALL,
     AVERAGE,
@@ -33,6 +33,7 @@ from experiments.analysis.claims_model import (
     Finding,
     NotThereError,
     decided,
+    shown,
 )
 from experiments.analysis.claims_paper import (
     MCC_DATASETS,
@@ -74,20 +75,18 @@ __all__ = [
     "Rankings",
     "all_claims",
     "check",
-    "outcome",
     "pool_of",
     "shared_missing",
+    "shown",
 ]
 
-#: A verdict that more draws of the folds than this would turn is within their noise.
-_TURNED = 0.05
 #: Averages over fewer data sets say nothing of data sets.
 _FEWEST = 2
 _MOST_TOLD = 12
 
 COLUMNS = [
-    *("about", "claim", "form", "place", "statement", "reading", "reason", "verdict", "at_hand", "related"),
-    *("evidence", "evidence_related", "missing"),
+    *("about", "claim", "form", "place", "statement", "reading", "reason"),
+    *("verdict", "at_hand", "noise", "related", "noise_related", "evidence", "evidence_related", "missing"),
 ]
 
 
@@ -101,21 +100,6 @@ def all_claims() -> list[Claim]:
     return [
         *claims_mcc.CLAIMS, *claims_mcc_datasets.CLAIMS, *claims_mlc.CLAIMS, *claims_side.CLAIMS
     ]  # fmt: skip
-
-
-def outcome(verdict: str) -> str:
-    """Return a verdict without what is said of its noise.
-
-    Parameters
-    ----------
-    verdict : str
-        From :func:`check`.
-
-    Returns
-    -------
-    str
-    """
-    return verdict.removesuffix(NOISE)
 
 
 @dataclass(frozen=True)
@@ -135,10 +119,11 @@ class _Scope:
 
 @dataclass(frozen=True)
 class _Looked:
-    """What a claim's check says on a scope: nothing where there are too few rows."""
+    """What a claim's check says on a scope."""
 
+    verdict: str = NO_ROWS
     finding: Finding | None = None
-    noisy: bool = False
+    noise: str = ""
     told: str = ""
     why_not: str = ""
 
@@ -148,6 +133,8 @@ def check(
     posteriors: Mapping[str, Posteriors | None] | None = None,
     related_posteriors: Mapping[str, Posteriors | None] | None = None,
     claims: Sequence[Claim] | None = None,
+    *,
+    n_draws: int | None = None,
 ) -> pd.DataFrame:
     """Check the claims that the rows of a pool are about.
 
@@ -159,16 +146,18 @@ def check(
         What they are about → posteriors of pairs, on the paper's data sets at hand and on related ones.
     claims : sequence of Claim, optional
         All by default.
+    n_draws : int, optional
+        How many draws of the folds are looked at at most; by default as many as each claim asks for.
 
     Returns
     -------
     DataFrame
         One line per claim: ``about``, ``claim``, ``form``, ``place``, ``statement``, ``reading``, ``reason``;
         ``verdict`` on the paper's data sets ("holds", "does not hold" or "cannot be decided"), ``at_hand`` on those
-        of them that are here, ``related`` on related ones (or "no rows"; "–" for claims about single data sets),
-        each with ", within the noise of the folds" where that could turn it; ``evidence`` and ``evidence_related``
-        (numbers in words), ``missing`` (cells, in words; "" when there is a verdict). Claims about rows of which
-        the pool knows nothing are left out.
+        of them that are here, ``noise`` ("within the noise of the folds", or ""); ``related`` on related data sets
+        (the same, "no rows", or "–" for claims about single data sets), ``noise_related``; ``evidence`` and
+        ``evidence_related`` (numbers in words), ``missing`` (cells, in words; "" when there is a verdict). Claims
+        about rows of which the pool knows nothing are left out.
     """
     own = _Scope(pool.paper, posteriors or {}, pool.measured)
     others = _Scope(pool.related, related_posteriors or {}, pool.measured)
@@ -177,25 +166,18 @@ def check(
         if claim.about not in pool.paper and claim.about not in pool.measured:
             continue
         missing, n_missing = _missing(claim, own)
-        looked = _look(claim, own, claim.datasets)
-        if looked.finding is None:
-            verdict, at_hand = UNDECIDED, NO_ROWS
-            missing = missing or f"needed: {looked.why_not}"
-        else:
-            verdict = decided(claim.form, looked.finding, n_missing)
-            at_hand = HOLDS if looked.finding.holds else HOLDS_NOT
-            if looked.noisy:
-                at_hand += NOISE
-                verdict += NOISE if verdict != UNDECIDED else ""
-            missing = missing if verdict == UNDECIDED else ""
-        elsewhere, told = NOT_ASKED, ""
-        if claim.general:
-            found = _look(claim, others, _related(claim, others))
-            elsewhere, told = NO_ROWS, found.told
-            if found.finding is not None:
-                elsewhere = (HOLDS if found.finding.holds else HOLDS_NOT) + (NOISE if found.noisy else "")
+        here = _look(claim, own, claim.datasets, n_draws)
+        there = (
+            _look(claim, others, _related(claim, others), n_draws) if claim.general else _Looked(NOT_ASKED)
+        )
+        verdict = UNDECIDED if here.finding is None else decided(claim.form, here.finding, n_missing)
+        if verdict != UNDECIDED:
+            missing = ""
+        elif not missing:
+            missing = f"needed: {here.why_not}"
         said = (claim.about, claim.key, claim.form, claim.place, claim.statement, claim.reading, claim.reason)
-        lines.append([*said, verdict, at_hand, elsewhere, looked.told, told, missing])
+        verdicts = (verdict, here.verdict, here.noise, there.verdict, there.noise)
+        lines.append([*said, *verdicts, here.told, there.told, missing])
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
@@ -207,8 +189,10 @@ def _related(claim: Claim, scope: _Scope) -> tuple[str, ...]:
     return tuple(each for each in names if each in MCC_RELATED)
 
 
-def _look(claim: Claim, scope: _Scope, datasets: Sequence[str]) -> _Looked:
+def _look(claim: Claim, scope: _Scope, datasets: Sequence[str], n_draws: int | None) -> _Looked:
     """Run a check on what there is, and on draws of the folds."""
+    if n_draws is not None:
+        claim = replace(claim, draws=min(claim.draws, n_draws))
     if claim.about in scope.rankings:
         evidence = _evidence(claim, scope, datasets)
     else:
@@ -216,15 +200,18 @@ def _look(claim: Claim, scope: _Scope, datasets: Sequence[str]) -> _Looked:
         measured = measured[measured["dataset"].isin(list(datasets))]
         there = tuple(each for each in datasets if each in set(measured["dataset"]))
         evidence = Evidence(claim, there, measured=measured)
-    fewest = 1 if claim.form in (EXISTS, ALL) or len(claim.datasets) == 1 else _FEWEST
-    if len(evidence.datasets) < min(fewest, len(claim.datasets)):
-        return _Looked(why_not="whole cells on more data sets" if evidence.datasets else "whole cells")
+    n, few = len(evidence.datasets), len(evidence.datasets) < min(_FEWEST, len(claim.datasets))
+    if n == 0 or (few and claim.form in (AVERAGE, MOST)):
+        return _Looked(why_not="whole cells on more data sets" if n else "whole cells")
     try:
         found = claim.check(evidence)
-        noisy = claim.noisy and turned(lambda each: claim.check(each).holds, evidence, claim.draws) > _TURNED
+        noisy = claim.noisy and within_noise(lambda each: claim.check(each).holds, evidence, claim.draws)
     except NotThereError as error:
         return _Looked(why_not=str(error))
-    return _Looked(found, noisy, found.told + _notes(claim, evidence))
+    # One data set decides what is said of data sets at large only where it is an instance, or a counterexample.
+    verdict = decided(claim.form, found, 1 if few else 0)
+    noise = NOISE if noisy and verdict != UNDECIDED else ""
+    return _Looked(verdict, found, noise, found.told + _notes(claim, evidence))
 
 
 def _evidence(claim: Claim, scope: _Scope, datasets: Sequence[str]) -> Evidence:

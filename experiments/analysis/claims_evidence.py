@@ -12,9 +12,10 @@ Source: C. Nadeau, Y. Bengio: Inference for the Generalization Error, Machine Le
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -91,6 +92,7 @@ class Folds:
             for times, rows in ((False, rankings.scored), (True, rankings.timed))
         }
         self._kept: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}
+        self._tables: dict[tuple, pd.DataFrame] = {}
 
     def cell(self, dataset: str, ranker: str, *, times: bool = False) -> pd.DataFrame | None:
         """Return the rows of a whole cell, in the order of folds; None where there is none."""
@@ -116,6 +118,35 @@ class Folds:
             rows = self.cell(dataset, ranker, times=what == "fit_seconds")
             self._kept[key] = self._drawn(dataset, rows, what)
         return self._kept[key]
+
+    def table(
+        self, datasets: tuple[str, ...], rankers: tuple[str, ...], what: str, draw: int | None
+    ) -> pd.DataFrame:
+        """Return data sets × rankers; means that differ by rounding alone are equal.
+
+        Parameters
+        ----------
+        datasets, rankers : tuple of str
+            Which.
+        what : str
+            A measure.
+        draw : int or None
+            Which draw; None for the means themselves.
+
+        Returns
+        -------
+        DataFrame
+            NaN for cells that are not whole. Not to be changed.
+        """
+        key = (datasets, rankers, what, draw)
+        if key not in self._tables:
+            place = (0, 0) if draw is None else (1, (draw, 0))
+            numbers = [
+                [self.of(one, other, what)[place[0]][place[1]] for other in rankers] for one in datasets
+            ]
+            made = pd.DataFrame(numbers, index=list(datasets), columns=list(rankers), dtype=float)
+            self._tables[key] = equalised_rows(made)
+        return self._tables[key]
 
     def _drawn(self, dataset: str, rows: pd.DataFrame | None, what: str) -> tuple[np.ndarray, np.ndarray]:
         if rows is None:
@@ -211,9 +242,9 @@ class Evidence:
     def table(self, what: str, rankers: Sequence[str] | None = None) -> pd.DataFrame:
         """Return data sets × rankers; means that differ by rounding alone are equal."""
         rankers = self.claim.rankers if rankers is None else rankers
-        numbers = [[self.mean(dataset, ranker, what) for ranker in rankers] for dataset in self.datasets]
-        made = pd.DataFrame(numbers, index=list(self.datasets), columns=list(rankers), dtype=float)
-        return equalised_rows(made)
+        if self.folds is None:
+            raise NotThereError("rankings")
+        return self.folds.table(self.datasets, tuple(rankers), what, self.draw)
 
     def common(self, what: str, rankers: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the data sets on which all rankers that ended anywhere have a number."""
@@ -312,8 +343,10 @@ class Evidence:
         return self.measured
 
 
-def turned(check: Callable[[Evidence], bool], evidence: Evidence, n_draws: int) -> float:
-    """Say how often draws of the folds turn a check.
+def within_noise(
+    check: Callable[[Evidence], bool], evidence: Evidence, n_draws: int, most: float = 0.05
+) -> bool:
+    """Say whether draws of the folds turn a check.
 
     Parameters
     ----------
@@ -323,19 +356,18 @@ def turned(check: Callable[[Evidence], bool], evidence: Evidence, n_draws: int) 
         What was measured.
     n_draws : int
         How many draws are looked at.
+    most : float, default=0.05
+        Share of draws with the other answer above which a difference is within the noise.
 
     Returns
     -------
-    float
-        Share of draws in which the answer is another one; draws in which there is none do not count.
+    bool
+        Draws in which there is no answer count as the same one.
     """
-    holds, answers = check(evidence), []
+    holds, n_other = check(evidence), 0
     for draw in range(n_draws):
-        other = Evidence(
-            evidence.claim, evidence.datasets, evidence.folds, evidence.posteriors, evidence.measured, draw
-        )
-        try:
-            answers.append(check(other) != holds)
-        except NotThereError:
-            continue
-    return float(np.mean(answers)) if answers else 0.0
+        with contextlib.suppress(NotThereError):
+            n_other += check(replace(evidence, draw=draw)) != holds
+        if n_other > most * n_draws:
+            return True
+    return False

@@ -78,7 +78,7 @@ def _own_like_embedded(evidence: Evidence) -> Finding:
     if np.isnan(near) or np.isnan(far):
         raise NotThereError("AUFUJI of ReliefE with ReliefF and with the baselines")
     told = (
-        f"mean AUFUJI with ReliefE variants: {fixed(near, 3)} for ReliefF, {fixed(far, 3)} for the baselines"
+        f"mean AUFUJI with ReliefE variants: {fixed(near, 4)} for ReliefF, {fixed(far, 4)} for the baselines"
     )
     return Finding(near > far, told)
 

@@ -108,8 +108,8 @@ def _hyperbolic_alike(evidence: Evidence) -> Finding:
         raise NotThereError("AUFUJI of ReliefE with ReliefF variants of several distances")
     return Finding(
         with_near > with_others,
-        f"mean AUFUJI with ReliefE variants: {fixed(with_near, 3)} for hyperbolic and subset, "
-        f"{fixed(with_others, 3)} for the other distances",
+        f"mean AUFUJI with ReliefE variants: {fixed(with_near, 4)} for hyperbolic and subset, "
+        f"{fixed(with_others, 4)} for the other distances",
     )
 
 

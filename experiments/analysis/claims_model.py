@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 HOLDS, HOLDS_NOT, UNDECIDED = "holds", "does not hold", "cannot be decided"
 #: Said of data sets of which there are no rows, and of other data sets than the one that a claim is about.
 NO_ROWS, NOT_ASKED = "no rows", "–"
-#: Added to a verdict that another draw of the folds would turn.
-NOISE = ", within the noise of the folds"
+#: Said beside a verdict that another draw of the folds could turn.
+NOISE = "within the noise of the folds"
 
 #: Forms of claims. One instance decides "there is", one counterexample "for all", and "most" is decided as soon as
 #: the data sets that are missing cannot turn it; an average needs all of them.
@@ -95,6 +95,23 @@ class Claim:
     pairs: tuple[tuple[str, str], ...] = ()
     noisy: bool = True
     draws: int = 200
+
+
+def shown(verdict: str, noise: str) -> str:
+    """Write a verdict with what is said of its noise.
+
+    Parameters
+    ----------
+    verdict : str
+        A verdict.
+    noise : str
+        :data:`NOISE` or "".
+
+    Returns
+    -------
+    str
+    """
+    return f"{verdict}, {noise}" if noise else verdict
 
 
 def decided(form: str, found: Finding, n_missing: int) -> str:
