@@ -10,7 +10,6 @@ that was not run or failed does not.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -33,7 +32,6 @@ from experiments.analysis.claims_model import (
     Finding,
     NotThereError,
     decided,
-    shown,
 )
 from experiments.analysis.claims_paper import (
     MCC_DATASETS,
@@ -46,7 +44,7 @@ from experiments.analysis.claims_paper import (
     STAND_INS,
     SURF,
 )
-from experiments.analysis.claims_pool import Pool, Rankings, pool_of
+from experiments.analysis.claims_pool import Pool, Rankings, about_study, pool_of
 from experiments.analysis.pairs import Posteriors
 
 __all__ = [
@@ -73,11 +71,10 @@ __all__ = [
     "NotThereError",
     "Pool",
     "Rankings",
+    "about_study",
     "all_claims",
     "check",
     "pool_of",
-    "shared_missing",
-    "shown",
 ]
 
 #: Averages over fewer data sets say nothing of data sets.
@@ -163,7 +160,7 @@ def check(
     others = _Scope(pool.related, related_posteriors or {}, pool.measured)
     lines = []
     for claim in all_claims() if claims is None else claims:
-        if claim.about not in pool.paper and claim.about not in pool.measured:
+        if claim.about not in pool.about:
             continue
         missing, n_missing = _missing(claim, own)
         here = _look(claim, own, claim.datasets, n_draws)
@@ -332,33 +329,3 @@ def _cells(lacking: Mapping[str, Sequence[str]], rankings: Rankings) -> list[str
         told = names if len(names) <= _MOST_TOLD else [*names[:_MOST_TOLD], f"{len(names) - _MOST_TOLD} more"]
         parts.append(f"{', '.join(datasets)} × {', '.join(told)}")
     return parts
-
-
-def shared_missing(missing: Sequence[str]) -> tuple[str, list[str]]:
-    """Take out of what claims lack what most of them lack, so that it can be said once.
-
-    Parameters
-    ----------
-    missing : sequence of str
-        The column ``missing`` of :func:`check`.
-
-    Returns
-    -------
-    shared : str
-        What at least half of the claims that lack something lack, and more than one; "" for nothing.
-    own : list of str
-        For each claim: "" where it lacks nothing or just that, "also …" where it lacks more, else all that it
-        lacks.
-    """
-    split = [each.split("; ") if each else [] for each in missing]
-    n_lacking = sum(bool(parts) for parts in split)
-    counts = Counter(part for parts in split for part in parts)
-    known = [part for part, n in counts.items() if n >= max(2, n_lacking / 2)]
-    own = []
-    for parts in split:
-        more = [part for part in parts if part not in known]
-        if known and set(known) <= set(parts):
-            own.append(f"also {'; '.join(more)}" if more else "")
-        else:
-            own.append("; ".join(parts))
-    return "; ".join(known), own

@@ -97,23 +97,6 @@ class Claim:
     draws: int = 200
 
 
-def shown(verdict: str, noise: str) -> str:
-    """Write a verdict with what is said of its noise.
-
-    Parameters
-    ----------
-    verdict : str
-        A verdict.
-    noise : str
-        :data:`NOISE` or "".
-
-    Returns
-    -------
-    str
-    """
-    return f"{verdict}, {noise}" if noise else verdict
-
-
 def decided(form: str, found: Finding, n_missing: int) -> str:
     """Say what a finding on a part of the paper's cells says of all of them.
 

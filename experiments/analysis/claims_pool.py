@@ -91,6 +91,11 @@ class Pool:
     related: dict[str, Rankings] = field(default_factory=dict)
     measured: dict[str, pd.DataFrame] = field(default_factory=dict)
 
+    @property
+    def about(self) -> set[str]:
+        """What claims may be about to be checked here."""
+        return {*self.paper, *self.measured}
+
 
 def pool_of(
     studies: Sequence[tuple[pd.DataFrame, Sequence[Mapping[str, Any]]]],
@@ -112,11 +117,7 @@ def pool_of(
     """
     asked: dict[str, list[tuple[pd.DataFrame, dict[str, str]]]] = {}
     for frame, configs in studies:
-        ranked = [each for each in configs if not each["protocol"].get("measure")]
-        for task, mine in _by(ranked, lambda each: each["dataset"]["task"]).items():
-            if task in ABOUT and not any(each in asked for each in ABOUT[task]):
-                asked[ABOUT[task][0]] = [_rows_of(frame, mine[:0])]  # asked for, if evaluated otherwise
-        for about, mine in _by(ranked, lambda each: about_of(each, extents)).items():
+        for about, mine in _rankings_asked(configs, extents).items():
             asked.setdefault(about, []).append(_rows_of(frame, mine))
     paper, related = {}, {}
     for about, parts in asked.items():
@@ -124,6 +125,35 @@ def pool_of(
         paper[about] = _rankings(about, parts, own, rankers, extents[about])
         related[about] = _rankings(about, parts, others, rankers, (extents[about][0], None))
     return Pool(paper, related, _measured(studies))
+
+
+def about_study(configs: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Say what claims a study is about.
+
+    Parameters
+    ----------
+    configs : sequence of mapping
+        Its resolved configurations.
+
+    Returns
+    -------
+    set of str
+        As :attr:`Pool.about`.
+    """
+    kinds = {kind for kind in _by(configs, _kind_of) if kind in measurements.KINDS}
+    return {*_rankings_asked(configs, EXTENTS), *kinds}
+
+
+def _rankings_asked(
+    configs: Sequence[Mapping[str, Any]], extents: Mapping[str, tuple[int, int]]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Divide the cells with rankings by what they are about."""
+    ranked = [each for each in configs if not each["protocol"].get("measure")]
+    asked: dict[str, list[Mapping[str, Any]]] = {}
+    for task, mine in _by(ranked, lambda each: each["dataset"]["task"]).items():
+        # Rankings that were evaluated otherwise are of no use, but claims about them are asked for.
+        asked |= _by(mine, lambda each: about_of(each, extents)) or {ABOUT[task][0]: []}
+    return asked
 
 
 def _by(configs, key) -> dict[str, list[Mapping[str, Any]]]:
