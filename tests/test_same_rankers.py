@@ -1,0 +1,131 @@
+"""Rankers whose F1 curves are equal in every fold are told to be the same."""
+
+import itertools
+
+import numpy as np
+import pytest
+from made_up import frame, repeats, row
+
+from experiments import publishing
+from experiments.analysis.groups import groups_of
+from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
+from experiments.analysis.scores import complete_rows
+
+CURVE = (0.3, 0.7, 0.9)
+
+
+def folds(ranker, *curves, dataset="d", **changes):
+    return [
+        row(ranker, fold // 2, fold % 2, curve=curve, dataset=dataset, **changes)
+        for fold, curve in enumerate(curves)
+    ]
+
+
+def naive(rows):
+    """Pairs that are the same, by looking at every fold of every pair."""
+    found = set()
+    for a, b in itertools.combinations(rows["ranker"].unique(), 2):
+        mine, other = (
+            {
+                (line.dataset, line.repeat, line.fold): [*line.grid, *line.f1_micro, *line.f1_macro]
+                for line in rows[rows["ranker"] == each].itertuples()
+            }
+            for each in (a, b)
+        )
+        if set(mine) == set(other) and all(
+            len(mine[key]) == len(other[key])
+            and all(
+                x == y or abs(x - y) <= 1e-12 * max(abs(x), abs(y))
+                for x, y in zip(mine[key], other[key], strict=True)
+            )
+            for key in mine
+        ):
+            found.add((a, b))
+    return found
+
+
+def test_equal_curves_are_the_same_and_rounding_is_no_difference():
+    near = tuple(value * (1 + 4e-16) for value in CURVE)
+    rows = frame(folds("a", CURVE, CURVE), folds("b", CURVE, near), folds("c", CURVE, (0.3, 0.7 + 1e-9, 0.9)))
+    found = same_rankers(rows)
+    assert found == SameRankers([("a", "b")], {"d": [("a", "b")]})
+
+
+def test_equal_means_of_folds_are_not_enough():
+    rows = frame(folds("a", CURVE, (0.5, 0.6, 0.9)), folds("b", (0.5, 0.6, 0.9), CURVE))
+    assert same_rankers(rows) == SameRankers()
+
+
+def test_a_difference_in_macro_f1_alone_is_a_difference():
+    other = [each | {"f1_macro": np.array([0.1, 0.2, 0.3])} for each in folds("b", CURVE)]
+    assert same_rankers(frame(folds("a", CURVE), other)) == SameRankers()
+
+
+def test_the_same_f1_at_other_numbers_of_features_is_a_difference():
+    assert same_rankers(frame(folds("a", CURVE), folds("b", CURVE, grid=(1, 3, 4)))) == SameRankers()
+
+
+def test_the_same_on_one_data_set_is_told_for_that_one():
+    rows = frame(
+        folds("a", CURVE), folds("b", CURVE), folds("c", CURVE, dataset="d"),
+        folds("a", CURVE, dataset="e"), folds("b", (0.2, 0.3, 0.9), dataset="e"),
+        folds("c", (0.2, 0.3, 0.9), dataset="e"), folds("x", CURVE, dataset="e"),
+    )  # fmt: skip
+    found = same_rankers(rows)
+    assert found.everywhere == [("b", "c")]
+    assert found.on == {"d": [("a", "b", "c")], "e": [("a", "x"), ("b", "c")]}
+
+
+def test_rankers_of_different_data_sets_are_not_the_same():
+    rows = frame(folds("a", CURVE), folds("a", CURVE, dataset="e"), folds("b", CURVE))
+    assert same_rankers(rows) == SameRankers([], {"d": [("a", "b")]})
+
+
+def test_no_rows_no_groups():
+    assert same_rankers(frame(repeats("a")).head(0)) == SameRankers()
+    assert same_rankers(frame(repeats("a"))) == SameRankers()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_are_those_of_every_pair_looked_at(seed):
+    rng = np.random.default_rng(seed)
+    kinds = rng.random((3, 2, 2, 4))
+    rows = frame(
+        [
+            row(f"r{ranker}", 0, fold, curve=kinds[kind, fold, number], grid=(1, 2, 3, 4), dataset=dataset)
+            for ranker, kind in enumerate(rng.integers(3, size=8))
+            for number, dataset in enumerate("de")
+            for fold in range(2)
+        ]
+    )
+    pairs = {pair for group in same_rankers(rows).everywhere for pair in itertools.combinations(group, 2)}
+    assert pairs == naive(rows) and pairs
+
+
+def test_abs_mean_is_the_plain_ranker_on_features_with_two_values():
+    rows, configs = publishing.rows("mcc_published")
+    (group,) = groups_of(configs)
+    found = same_rankers(complete_rows(rows, group.expected))
+    assert found.on["chess"] == [
+        ("reliefe", "reliefe_absmean"), ("reliefe_adaptive", "reliefe_absmean_adaptive"),
+        ("relieff", "relieff_absmean"), ("relieff_adaptive", "relieff_absmean_adaptive"),
+    ]  # fmt: skip
+    assert found.everywhere == [], "on the other data sets they differ"
+
+
+def test_groups_in_words():
+    labels = {"a": "A", "b": "B (x)", "c": "C", "d": "D"}
+    assert same_in_words([("a", "c"), ("b", "d")], labels) == "A = C; B (x) = D"
+    assert same_in_words([], labels) == ""
+
+
+def test_groups_that_share_a_variant_are_told_together():
+    names, kinds = ("e", "e_absmean"), {"f1": "F1", "hamming": "Hamming", "cosine": "cosine"}
+    labels = {f"{name}_{kind}": f"{name.upper()} ({said})" for name in names for kind, said in kinds.items()}
+    panels = {f"{name}_{kind}": name.upper() for name in names for kind in kinds}
+    variants = {f"{name}_{kind}": said for name in names for kind, said in kinds.items()}
+    groups = [(f"e_{kind}", f"e_absmean_{kind}") for kind in kinds]
+    given = {"panels": panels, "variants": variants}
+    assert same_in_words(groups, labels, **given) == "E = E_ABSMEAN (with every target distance)"
+    assert same_in_words(groups[:2], labels, **given) == "E = E_ABSMEAN (F1, Hamming)"
+    assert same_in_words([("e_f1", "e_hamming")], labels, **given) == "E (F1) = E (Hamming)"
