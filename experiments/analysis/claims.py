@@ -46,6 +46,7 @@ from experiments.analysis.claims_paper import (
 )
 from experiments.analysis.claims_pool import Pool, Rankings, about_study, pool_of
 from experiments.analysis.pairs import Posteriors
+from experiments.analysis.same_rankers import same_in_words
 
 __all__ = [
     "ALL",
@@ -80,6 +81,8 @@ __all__ = [
 #: Averages over fewer data sets say nothing of data sets.
 _FEWEST = 2
 _MOST_TOLD = 12
+#: More groups of rankers that are the same are counted.
+_MOST_SAME = 4
 
 COLUMNS = [
     *("about", "claim", "form", "place", "statement", "reading", "reason"),
@@ -255,19 +258,20 @@ def _notes(claim: Claim, evidence: Evidence) -> str:
 
 def _same_told(claim: Claim, evidence: Evidence) -> list[str]:
     """Say which of the claim's rankers are one and the same on its data sets."""
-    where: dict[tuple[str, ...], list[str]] = {}
-    labels = evidence.rankings.labels
-    for same in evidence.rankings.same:
-        datasets = tuple(each for each in evidence.datasets if each in same.datasets)
-        if datasets and {same.one, same.other} <= set(claim.rankers):
-            names = f"{labels.get(same.one, same.one)} and {labels.get(same.other, same.other)}"
-            where.setdefault(datasets, []).append(names)
-    told = []
-    for datasets, pairs in where.items():
-        many = f"{len(pairs)} rankers are each the same with and without absMean"
-        said = many if len(pairs) > 2 else f"{', '.join(pairs)} are the same ranker"
-        told.append(f"{said} on {', '.join(datasets)}")
-    return told
+    where: dict[tuple[tuple[str, ...], ...], list[str]] = {}
+    for dataset in evidence.datasets:
+        groups = [
+            tuple(ranker for ranker in group if ranker in claim.rankers)
+            for group in evidence.rankings.same.on.get(dataset, [])
+        ]
+        where.setdefault(tuple(group for group in groups if len(group) > 1), []).append(dataset)
+    return [
+        f"the same on {', '.join(datasets)}: {same_in_words(groups, evidence.rankings.labels)}"
+        if len(groups) <= _MOST_SAME
+        else f"{len(groups)} groups of rankers are each the same on {', '.join(datasets)}"
+        for groups, datasets in where.items()
+        if groups
+    ]
 
 
 # --- what is missing ---

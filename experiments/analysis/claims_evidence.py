@@ -211,12 +211,17 @@ class Evidence:
         return self.folds.rankings
 
     def label(self, ranker: str) -> str:
-        """Name a ranker for people; one that is the same as another on all data sets with both names."""
+        """Name a ranker for people, with those of the claim that are the same on all data sets looked at."""
+        if self.draw is not None:  # nobody reads what is said of a draw
+            return ranker
         labels = self.rankings.labels
-        for same in self.rankings.same:
-            if ranker in (same.one, same.other) and set(self.datasets) <= set(same.datasets):
-                return f"{labels.get(same.one, same.one)} = {labels.get(same.other, same.other)}"
-        return labels.get(ranker, ranker)
+        twins = set(self.claim.rankers) if self.datasets else {ranker}
+        for dataset in self.datasets:
+            groups = self.rankings.same.on.get(dataset, [])
+            twins &= next((set(group) for group in groups if ranker in group), {ranker})
+        if ranker not in twins:
+            return labels.get(ranker, ranker)
+        return " = ".join(labels.get(each, each) for each in self.claim.rankers if each in twins)
 
     def whole(self, rankers: Sequence[str], what: str) -> list[str]:
         """Return the data sets on which all of some rankers have a number."""

@@ -16,7 +16,7 @@ import pandas as pd
 
 from experiments.analysis import measurements
 from experiments.analysis.claims_paper import ABOUT, EXTENTS, RANKINGS, STAND_INS, about_of
-from experiments.analysis.same import Same, same_rankers
+from experiments.analysis.same_rankers import SameRankers, same_rankers
 
 #: Cells that ended without a number, as some of the paper's own did.
 SETTLED = ("timeout", "out_of_memory")
@@ -45,8 +45,8 @@ class Rankings:
         Where a stand-in counts.
     labels : dict of str to str
         Ranker → name to show.
-    same : tuple of Same
-        Pairs of rankers that are one and the same on some of the data sets.
+    same : SameRankers
+        Rankers that are one and the same on some of the data sets.
     """
 
     about: str
@@ -57,7 +57,7 @@ class Rankings:
     ended: dict[tuple[str, str], str]
     stand_ins: frozenset[tuple[str, str]]
     labels: dict[str, str]
-    same: tuple[Same, ...]
+    same: SameRankers
 
     def there(self, *, times: bool = False) -> set[tuple[str, str]]:
         """Return the cells that are whole, or that ended without a number as some of the paper's did.
