@@ -82,7 +82,7 @@ __all__ = [
 _FEWEST = 2
 _MOST_TOLD = 12
 #: More groups of rankers that are the same are counted.
-_MOST_SAME = 4
+_MOST_SAME = 2
 
 COLUMNS = [
     *("about", "claim", "form", "place", "statement", "reading", "reason"),
