@@ -226,8 +226,8 @@ def test_claims_in_the_texts_have_their_criterion_and_say_once_what_all_lack(tmp
     text = published_texts.claims_overview(tmp_path)
     assert text.count(lacking) == 1
     assert text.startswith(
-        "Of 2 claims of the paper: on the paper's data sets 2 cannot be decided; on those at hand 1 holds, 1 has no "
-        "rows (1 of these verdicts within the noise of the folds); on related data sets 1 does not hold.\n"
+        "Of 2 claims of the paper: on the paper's data sets 2 cannot be decided; on those at hand 1 holds, 1 has "
+        "no rows (1 of these verdicts within the noise of the folds); on related data sets 1 does not hold.\n"
     )
     assert (
         f"| it is 13th | place 13 ± 3 (seeds move it) | cannot be decided | holds, {noise} | does not hold | "

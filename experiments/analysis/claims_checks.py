@@ -26,6 +26,12 @@ def seconds(value: float) -> str:
     return np.format_float_positional(value, precision=_FIGURES, unique=False, fractional=False, trim="-")
 
 
+def above(a: float, b: float) -> bool:
+    """Say whether a number is larger than another by more than rounding."""
+    larger, smaller = equalised([a, b])
+    return bool(larger > smaller)
+
+
 # --- ranks and places ---
 
 
@@ -166,7 +172,11 @@ def alike(what: str, n: int | None, confidence: float = 0.95) -> Check:
             gaps.append(float(gap.mean()))
             half_widths.append(float(stats.t.ppf(0.5 + level / 2, len(gap) - 1)) * spread)
         apart = [gap > half for gap, half in zip(gaps, half_widths, strict=True)]
-        shown = int(np.argmax([gap - half for gap, half in zip(gaps, half_widths, strict=True)]))
+        clear = [
+            gap / half if half else (np.inf if gap > 0 else 0.0)
+            for gap, half in zip(gaps, half_widths, strict=True)
+        ]
+        shown = int(np.argmax(clear))
         low, high = gaps[shown] - half_widths[shown], gaps[shown] + half_widths[shown]
         told = (
             f"{evidence.label(best)} is significantly better than {sum(apart)} of the {len(others)} others; "
@@ -326,7 +336,7 @@ def alike_by_fuji(names: Sequence[str], said: str) -> Check:
         if np.isnan(inside) or np.isnan(rest):
             raise NotThereError("AUFUJI of two of the rankers and of others")
         told = f"mean AUFUJI {fixed(inside, 4)} among {said}, {fixed(rest, 4)} among all other pairs"
-        return Finding(inside > rest, told)
+        return Finding(above(inside, rest), told)
 
     return check
 

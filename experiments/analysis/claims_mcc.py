@@ -80,7 +80,7 @@ def _own_like_embedded(evidence: Evidence) -> Finding:
     told = (
         f"mean AUFUJI with ReliefE variants: {fixed(near, 4)} for ReliefF, {fixed(far, 4)} for the baselines"
     )
-    return Finding(near > far, told)
+    return Finding(checks.above(near, far), told)
 
 
 def _small_wins(evidence: Evidence) -> Finding:

@@ -107,7 +107,7 @@ def _hyperbolic_alike(evidence: Evidence) -> Finding:
     if np.isnan(with_near) or np.isnan(with_others):
         raise NotThereError("AUFUJI of ReliefE with ReliefF variants of several distances")
     return Finding(
-        with_near > with_others,
+        checks.above(with_near, with_others),
         f"mean AUFUJI with ReliefE variants: {fixed(with_near, 4)} for hyperbolic and subset, "
         f"{fixed(with_others, 4)} for the other distances",
     )
