@@ -38,8 +38,11 @@ def main(argv: list[str]) -> int:
                 print(f"{name}: {done} of {wanted} cells")
             return 0
         if given.action == "all":
+            checked, files = publishing.claims(sys.stdout)
             for name in publishing.studies():
-                publishing.show(name, sys.stdout)
+                publishing.show(name, sys.stdout, checked=checked)
+            for file in files:
+                print(f"written: {file}")
         for file in published_texts.write_texts():
             print(f"written: {file}")
         return 0

@@ -139,50 +139,53 @@ def _number(value: float, digits: int | None) -> str:
     return f"{value:.2g}" if digits is None else fixed(value, digits)
 
 
-def claims_overview(name: str, folder: Path = FOLDER) -> str:
-    """Say in Markdown which of the paper's claims hold on a published study; from the table that was made of it.
+def claims_overview(folder: Path = FOLDER) -> str:
+    """Say in Markdown which of the paper's claims hold on the published rows; from the table that was made of them.
 
     Parameters
     ----------
-    name : str
-        The study.
     folder : Path, optional
         Where its tables lie.
 
     Returns
     -------
     str
+        A sentence that counts, then a table.
 
     Raises
     ------
     BadInputError
         If there is no table.
     """
-    from experiments.analysis.claims import UNDECIDED, shared_missing
+    from experiments.analysis.claims_told import SCOPES, counted, shared_missing, told
 
-    file = folder / "tables" / f"{name}_claims.csv"
+    file = folder / "tables" / "claims.csv"
     try:
         claims = pd.read_csv(file, keep_default_na=False)
     except FileNotFoundError as error:
         raise BadInputError(f"{file} is missing: python publish.py makes it") from error
-    counts = claims["verdict"].value_counts()
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts.index)
-    first = f"Of {len(claims)} claims of the paper: {told}."
-    if not claims["evidence"].any() and set(counts.index) == {UNDECIDED}:
-        return first
-    shared, own = shared_missing(claims["missing"].tolist())
-    lines = [first, ""]
+    shared, _ = shared_missing(claims["missing"].tolist())
+    lines = [counted(claims), ""]
     if shared:
         lines += [
             f"What those lack that cannot be decided, where their line says nothing else: {shared}.",
             "",
         ]
-    lines += ["| the paper's claim | it holds where | outcome | numbers |", "|---|---|---|---|"]
-    for line, lacking in zip(claims.itertuples(), own, strict=True):
-        numbers = ". ".join(part for part in (line.evidence, lacking and f"Missing: {lacking}") if part)
-        cells = (line.statement, line.reading, line.verdict, numbers)
-        lines.append(f"| {' | '.join(_in_cell(each) for each in cells)} |")
+    titles = ["the paper's claim", "it holds where", *(f"on {where}" for where in SCOPES), "numbers"]
+    lines += [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
+    shown = told(claims).drop(columns="place")
+    lines += [f"| {' | '.join(map(_in_cell, line))} |" for line in shown.itertuples(index=False, name=None)]
     return "\n".join(lines)
+
+
+#: What the verdicts mean, above their table.
+_ABOUT_CLAIMS = (
+    "All published rows that were evaluated as the paper's are looked at together. Three verdicts stand side by "
+    "side: on the paper's data sets (all of them are needed, but for claims that one instance or one counterexample "
+    "decides), on those of them that are at hand, and on related data sets. A sample of a data set's samples, or "
+    "other folds, give none. [statistics.md](statistics.md#noise-of-the-folds) says when a verdict is within the "
+    "noise of the folds."
+)
 
 
 def _in_cell(text: object) -> str:
@@ -214,7 +217,7 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
     at = folder.relative_to(PROJECT_ROOT).as_posix() if folder.is_relative_to(PROJECT_ROOT) else str(folder)
     readme = PROJECT_ROOT / "README.md"
     absent = _absent(_MAIN)
-    claims = claims_overview(_MAIN, folder)
+    claims = claims_overview(folder)
     short = "\n\n".join(
         [
             f"![Area under the rF1 curve]({at}/figures/{_MAIN_FIGURE}.png)",
@@ -230,13 +233,14 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
     long = [
         "# Results",
         "Made by `python publish.py` from the rows in `results/published`; nothing here is typed by hand.",
+        "## The paper's claims",
+        _ABOUT_CLAIMS,
+        claims,
     ]
     for name in publishing.studies(folder):
         first = (PROJECT_ROOT / "conf" / "study" / f"{name}.yaml").read_text(encoding="utf-8")
         about = " ".join(re.match(r"(?:#[^\n]*\n)+", first).group().replace("#", "").split())
         long += [f"## {name}", about, overview(name, folder)]
-        if (folder / "tables" / f"{name}_claims.csv").is_file():
-            long += [claims_overview(name, folder)]
     return {
         readme: update_part(readme.read_text(encoding="utf-8"), "published", short),
         PROJECT_ROOT / "docs" / "results.md": "\n\n".join(long) + "\n",

@@ -177,7 +177,32 @@ def rows(name: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[ResolvedC
     return to_frame(table), _configs(name, folder)
 
 
-def show(name: str, out: TextIO, folder: Path = FOLDER) -> list[Path]:
+def claims(out: TextIO, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[Path]]:
+    """Check the paper's claims on the rows of all published studies, and write the table.
+
+    Parameters
+    ----------
+    out : text file
+        Where to say what takes long.
+    folder : Path, optional
+        Where rows lie, and files are written.
+
+    Returns
+    -------
+    claims : DataFrame
+        From :func:`experiments.analysis.claims.check`.
+    written : list of Path
+        ``tables/claims.csv`` and ``tables/claims.tex``.
+    """
+    from experiments.report import claims as paper
+    from experiments.report.tables import write_claims
+
+    all_rows = [rows(name, folder) for name in studies(folder)]
+    found = paper.checked(all_rows, "published", folder, say=lambda text: print(text, file=out))
+    return found, write_claims(found, None, folder)
+
+
+def show(name: str, out: TextIO, folder: Path = FOLDER, *, checked: pd.DataFrame | None = None) -> list[Path]:
     """Make tables, figures and the page of a published study.
 
     Parameters
@@ -188,6 +213,8 @@ def show(name: str, out: TextIO, folder: Path = FOLDER) -> list[Path]:
         Where to print.
     folder : Path, optional
         Where rows lie, and files are written.
+    checked : DataFrame, optional
+        From :func:`claims`: those that the study is about are shown. By default they are checked on its rows alone.
 
     Returns
     -------
@@ -197,7 +224,9 @@ def show(name: str, out: TextIO, folder: Path = FOLDER) -> list[Path]:
     from experiments import report
 
     frame, configs = rows(name, folder)
-    return report.show(frame, configs, {"results": folder}, out, whole=True, arguments=[f"study={name}"])
+    return report.show(
+        frame, configs, {"results": folder}, out, whole=True, arguments=[f"study={name}"], claims=checked
+    )
 
 
 def _configs(name: str, folder: Path, local_data: str | None = None) -> list[ResolvedConfig]:

@@ -493,21 +493,44 @@ def test_nothing_was_asked_for(tmp_path):
 
 def test_claims_are_a_table_with_their_outcomes(tmp_path):
     frame, configs = pages.study(["chess"])
+    noise = "within the noise of the folds"
     claims = pd.DataFrame(
         {
             "statement": ["one", "two", "three"],
             "verdict": ["holds", "does not hold", "cannot be decided"],
+            "at_hand": ["holds", "does not hold", "no rows"],
+            "noise": ["", noise, ""],
+            "related": ["no rows", "holds", "–"],
+            "noise_related": ["", noise, ""],
             "evidence": ["0.9 > 0.8", "0.7 < 0.8", ""],
+            "evidence_related": ["", "0.82 > 0.81", ""],
             "missing": ["", "", "genes × A"],
             "place": ["Figure 1", "Table 2", "Section 5"],
-            "reading": ["as it stands", "", ""],
+            "reading": ["as it stands", "it | wins", "x"],
+            "reason": ["plain", "so", "y"],
         }
     )
     read = pages.Read(pages.write(tmp_path, frame, configs, claims=claims)[0])
-    assert "Of 3 claims: 1 holds, 1 does not hold, 1 cannot be decided" in read.text
-    assert [line["outcome"] for line in read.lines("claims-table")] == claims["verdict"].tolist()
-    assert read.lines("claims-table")[2]["what the rows say"] == "Missing: genes × A"
-    assert [line["it holds where"] for line in read.lines("claims-table")] == claims["reading"].tolist()
+    assert (
+        "Of 3 claims of the paper: on the paper's data sets 1 holds, 1 does not hold, 1 cannot be decided (1 of "
+        "these verdicts within the noise of the folds); on those at hand 1 holds, 1 does not hold, 1 has no rows (1 "
+        "of these verdicts within the noise of the folds); on related data sets 1 holds, 1 has no rows (1 of these "
+        "verdicts within the noise of the folds)."
+    ) in read.text
+    lines = read.lines("claims-table")
+    assert [line["on the paper's data sets"] for line in lines] == [
+        "holds",
+        f"does not hold, {noise}",
+        "cannot be decided",
+    ]
+    assert [line["on those at hand"] for line in lines] == ["holds", f"does not hold, {noise}", "no rows"]
+    assert [line["on related data sets"] for line in lines] == ["no rows", f"holds, {noise}", "–"]
+    assert [line["what the rows say"] for line in lines] == [
+        "0.9 > 0.8",
+        "0.7 < 0.8. Related data sets: 0.82 > 0.81",
+        "Missing: genes × A",
+    ]
+    assert [line["it holds where"] for line in lines] == ["as it stands (plain)", "it | wins (so)", "x (y)"]
     claims = pd.concat(
         [claims.assign(missing="genes × A", verdict="cannot be decided")] * 2, ignore_index=True
     )

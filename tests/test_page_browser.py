@@ -293,8 +293,14 @@ def test_a_phone_shows_claims_one_below_the_other_and_names_apart(browser, tmp_p
         {
             "statement": ["one", "two"],
             "reading": ["the best has rank 1"] * 2,
+            "reason": ["it says so"] * 2,
             "verdict": ["cannot be decided"] * 2,
+            "at_hand": ["holds"] * 2,
+            "noise": ["within the noise of the folds"] * 2,
+            "related": ["no rows"] * 2,
+            "noise_related": [""] * 2,
             "evidence": [long] * 2,
+            "evidence_related": [""] * 2,
             "missing": [""] * 2,
             "place": ["figure 1"] * 2,
         }
@@ -302,11 +308,17 @@ def test_a_phone_shows_claims_one_below_the_other_and_names_apart(browser, tmp_p
     path, _ = pages.write(tmp_path, frame, configs, claims=claims, tested=False)
     with browsers.opened(browser, path, **PHONE) as page:
         cells = page.locator("#claims-table tbody tr").first.locator("th, td")
-        assert cells.count() == 5
-        for place in range(5):
+        assert cells.count() == 7
+        for place in range(7):
             box = cells.nth(place).bounding_box()
             assert 0 <= box["x"] and box["x"] + box["width"] <= 390
         assert cells.first.bounding_box()["height"] < 60, "no blank below a short claim"
+        scopes = [cells.nth(n).evaluate("e => getComputedStyle(e, '::before').content") for n in (2, 3, 4)]
+        assert [each.strip('"\\') for each in scopes] == [
+            "the paper's data sets: ",
+            "those at hand: ",
+            "related ones: ",
+        ]
         chart = page.locator("[data-chart=ranks]")
         names = chart.locator("[data-ranker-row] a text").evaluate_all(
             "all => all.map(e => e.firstChild.data)"

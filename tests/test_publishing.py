@@ -1,8 +1,10 @@
 """Published rows: copied whole, read without data, found by whoever runs the same, and what is said of them."""
 
+import io
 import json
 import re
 
+import made_up_rows
 import numpy as np
 import pandas as pd
 import pytest
@@ -205,19 +207,51 @@ def test_measurements_have_their_numbers_in_the_overview(name):
 def test_claims_in_the_texts_have_their_criterion_and_say_once_what_all_lack(tmp_path):
     (tmp_path / "tables").mkdir()
     lacking = "har, genes (every ranker)"
+    noise = "within the noise of the folds"
     pd.DataFrame(
         {
             "statement": ["it is 13th", "it | wins"],
             "reading": ["place 13 ± 3", "rank 1"],
+            "reason": ["seeds move it", "so it says"],
             "verdict": ["cannot be decided"] * 2,
-            "evidence": ["so far it holds: place 11 of 48", ""],
+            "at_hand": ["holds", "no rows"],
+            "noise": [noise, ""],
+            "related": ["does not hold", "–"],
+            "noise_related": ["", ""],
+            "evidence": ["place 11 of 48", ""],
+            "evidence_related": ["place 30 of 48", ""],
             "missing": [lacking, f"{lacking}; times of chess × A"],
         }
-    ).to_csv(tmp_path / "tables" / "tiny_claims.csv", index=False)
-    text = published_texts.claims_overview("tiny", tmp_path)
+    ).assign(place="figure 1").to_csv(tmp_path / "tables" / "claims.csv", index=False)
+    text = published_texts.claims_overview(tmp_path)
     assert text.count(lacking) == 1
-    assert "| it is 13th | place 13 ± 3 | cannot be decided | so far it holds: place 11 of 48 |" in text
-    assert "| it \\| wins | rank 1 | cannot be decided | Missing: also times of chess × A |" in text
+    assert text.startswith(
+        "Of 2 claims of the paper: on the paper's data sets 2 cannot be decided; on those at hand 1 holds, 1 has "
+        "no rows (1 of these verdicts within the noise of the folds); on related data sets 1 does not hold.\n"
+    )
+    assert (
+        f"| it is 13th | place 13 ± 3 (seeds move it) | cannot be decided | holds, {noise} | does not hold | "
+        "place 11 of 48. Related data sets: place 30 of 48 |"
+    ) in text
+    assert (
+        "| it \\| wins | rank 1 (so it says) | cannot be decided | no rows | – | "
+        "Missing: also times of chess × A |"
+    ) in text
+
+
+def test_claims_are_checked_on_the_rows_of_all_published_studies(tmp_path, monkeypatch):
+    rankers = dict(list(made_up_rows.RANKERS.items())[:8])
+    times, times_configs = made_up_rows.study(["madelon"], rankers, name="one", n_repeats=1, n_splits=10)
+    chess, chess_configs = made_up_rows.study(["chess"], rankers, name="two", n_repeats=10, n_splits=10)
+    both = {"one": (times, times_configs), "two": (chess, chess_configs)}
+    monkeypatch.setattr(publishing, "studies", lambda folder: list(both))
+    monkeypatch.setattr(publishing, "rows", lambda name, folder: both[name])
+    found, files = publishing.claims(io.StringIO(), tmp_path)
+    assert [file.name for file in files] == ["claims.csv", "claims.tex"]
+    line = found.set_index("claim").loc["faster than all Relief rankers"]
+    assert "0 of 32 comparisons" in line["evidence"] and "on chess, madelon" in line["evidence"]
+    text = published_texts.claims_overview(tmp_path)
+    assert "slower in 0 of 32 comparisons" in text
 
 
 def test_what_is_not_there_is_named(tmp_path, run):
@@ -226,8 +260,8 @@ def test_what_is_not_there_is_named(tmp_path, run):
         publishing.rows("tiny", tmp_path / "nowhere")
     with pytest.raises(BadInputError, match="other has not been published; published: tiny"):
         publishing.rows("other", folder)
-    with pytest.raises(BadInputError, match=r"tiny_claims.csv is missing"):
-        published_texts.claims_overview("tiny", folder)
+    with pytest.raises(BadInputError, match=r"claims.csv is missing"):
+        published_texts.claims_overview(folder)
     with pytest.raises(BadInputError, match=r"studies.yaml"):
         publishing.studies(folder)
     (folder / "studies.yaml").write_text("- mcc\n- 3\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -67,11 +69,13 @@ def speed_ratios(table: pd.DataFrame, slow: list[str], fast: list[str]) -> pd.Da
         ``dataset``, ``slow``, ``fast``, ``ratio`` (seconds of the slow one / seconds of the fast one), wherever
         both have a time.
     """
-    lines = [
-        [str(dataset), one, other, float(table.at[dataset, one] / table.at[dataset, other])]
-        for dataset in table.index
-        for one in slow
-        for other in fast
-        if one in table and other in table and table.at[dataset, other] > 0 and table.at[dataset, one] > 0
-    ]
+    names, values = list(table.columns), table.to_numpy(dtype=float)
+    place = {name: number for number, name in enumerate(names)}
+    lines = []
+    for dataset, seconds in zip(table.index, values, strict=True):
+        for one, other in itertools.product(slow, fast):
+            if one in place and other in place:
+                above, below = seconds[place[one]], seconds[place[other]]
+                if above > 0 and below > 0:
+                    lines.append([str(dataset), one, other, float(above / below)])
     return pd.DataFrame(lines, columns=["dataset", "slow", "fast", "ratio"])

@@ -1,197 +1,91 @@
 """What the paper claims in numbers, as checks on rows.
 
-Each claim is stated with its place in the paper and with how it is read here, since few of the paper's
-sentences say which number they mean. A check answers "holds" or "does not hold" only when every cell is there
-that the paper's own study had: a cell that was stopped by its limit of time or memory counts as there (some of
-the paper's did not finish either), one that was not run or failed does not.
+Each claim is stated with its place in the paper, with how it is read here and why, since few of the paper's
+sentences say which number they mean. It gets three verdicts: on the paper's data sets, on those of them that are at
+hand, and on related data sets. Of the first, the form of the claim decides what is enough: "there is" is decided by
+one instance, "for all" by one counterexample, an average needs everything that the paper's own study had. A cell
+that was stopped by its limit of time or memory counts as there (some of the paper's did not finish either), one
+that was not run or failed does not.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from experiments.analysis.comparison import Comparison, compare
-from experiments.analysis.groups import Group
-from experiments.analysis.stand_ins import STAND_INS
-
-#: The paper's data sets and rankers, under the names they bear here.
-MCC_DATASETS = (
-    *(
-        "chess",
-        "biodeg_p2_discrete",
-        "optdigits",
-        "madelon",
-        "har",
-        "pd_speech_features",
-        "dlbcl",
-        "tumors_c",
-    ),
-    *("ap_ovary_kidney", "ohscal", "genes"),
+from experiments.analysis import claims_mcc, claims_mcc_datasets, claims_mlc, claims_side
+from experiments.analysis.claims_evidence import Evidence, Folds, within_noise
+from experiments.analysis.claims_model import (
+    ALL,
+    AVERAGE,
+    EXISTS,
+    HOLDS,
+    HOLDS_NOT,
+    MOST,
+    NO_ROWS,
+    NOISE,
+    NOT_ASKED,
+    UNDECIDED,
+    Claim,
+    Finding,
+    NotThereError,
+    decided,
 )
-MLC_DATASETS = (
-    *(
-        "delicious",
-        "imdb",
-        "medical",
-        "bibtex",
-        "education1",
-        "health1",
-        "entertainment1",
-        "science1",
-        "social1",
-    ),
+from experiments.analysis.claims_paper import (
+    MCC_DATASETS,
+    MCC_RANKERS,
+    MCC_RELATED,
+    MLC_DATASETS,
+    MLC_RANKERS,
+    RELIEFE,
+    RELIEFF,
+    SURF,
 )
-RELIEFE = ("reliefe", "reliefe_absmean", "reliefe_adaptive", "reliefe_absmean_adaptive")
-RELIEFF = ("relieff", "relieff_absmean", "relieff_adaptive", "relieff_absmean_adaptive")
-SURF = ("skrebate_surf", "skrebate_multisurf", "skrebate_multisurf_star")
-MCC_RANKERS = (*RELIEFE, *RELIEFF, "skrebate_relieff", *SURF, "random_forest", "mutual_information")
-DISTANCES = ("f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic")
+from experiments.analysis.claims_pool import Pool, Rankings, about_study, pool_of
+from experiments.analysis.pairs import Posteriors
+from experiments.analysis.same_rankers import same_in_words
 
+__all__ = [
+    "ALL",
+    "AVERAGE",
+    "EXISTS",
+    "HOLDS",
+    "HOLDS_NOT",
+    "MCC_DATASETS",
+    "MCC_RANKERS",
+    "MLC_DATASETS",
+    "MLC_RANKERS",
+    "MOST",
+    "NOISE",
+    "NOT_ASKED",
+    "NO_ROWS",
+    "RELIEFE",
+    "RELIEFF",
+    "SURF",
+    "UNDECIDED",
+    "Claim",
+    "Finding",
+    "NotThereError",
+    "Pool",
+    "Rankings",
+    "about_study",
+    "all_claims",
+    "check",
+    "pool_of",
+]
 
-def of_labels(names: Sequence[str], distances: Sequence[str] = DISTANCES) -> tuple[str, ...]:
-    """Name rankers of labels: every ranker with every target distance.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Rankers.
-    distances : sequence of str, default=DISTANCES
-        Target distances.
-
-    Returns
-    -------
-    tuple of str
-    """
-    return tuple(f"{name}_{distance}" for name in names for distance in distances)
-
-
-MLC_RANKERS = of_labels((*RELIEFE, *RELIEFF))
-
-HOLDS, HOLDS_NOT, UNDECIDED = "holds", "does not hold", "cannot be decided"
-
-#: Cells that ended without a number, as the paper's own did.
-_SETTLED = ("timeout", "out_of_memory")
+#: Averages over fewer data sets say nothing of data sets.
+_FEWEST = 2
 _MOST_TOLD = 12
+#: More groups of rankers that are the same are counted.
+_MOST_SAME = 2
 
-
-class NotThereError(Exception):
-    """Raised by a check that finds nothing to look at; the text says what it would need."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What a check looks at.
-
-    Attributes
-    ----------
-    comparison : Comparison or None
-        Of the rankings that the claim is about.
-    measured : DataFrame
-        Spread measurements of the claim's kind; empty for claims about rankings.
-    frame : DataFrame
-        All rows.
-    """
-
-    comparison: Comparison | None
-    measured: pd.DataFrame
-    frame: pd.DataFrame
-
-    @property
-    def rankings(self) -> Comparison:
-        """The comparison, which a claim about rankings always has."""
-        if self.comparison is None:
-            raise NotThereError("rankings")
-        return self.comparison
-
-    def label(self, ranker: str) -> str:
-        """Name a ranker for people."""
-        return self.rankings.labels.get(ranker, ranker)
-
-    def ranks(self, measure: str) -> pd.Series:
-        """Return average ranks, best first."""
-        found = self.rankings.ranks[measure]
-        if found is None:
-            raise NotThereError(self.rankings.rank_reasons[measure])
-        return found.average_ranks
-
-    def averages(self, measure: str) -> pd.DataFrame:
-        """Return means over common data sets, best first."""
-        found = self.rankings.averages[measure]
-        if not len(found):
-            raise NotThereError("two complete rankers on one data set")
-        return found
-
-    def scores(self, measure: str, dataset: str | None = None) -> Any:
-        """Return data sets × rankers, or the line of one data set without what is missing."""
-        table = self.rankings.scores[measure]
-        if dataset is None:
-            return table
-        if dataset not in table.index or not table.loc[dataset].notna().any():
-            raise NotThereError(f"a complete ranker on {dataset}")
-        return table.loc[dataset].dropna()
-
-    def posterior(self, a: str, b: str) -> tuple[float, float, float]:
-        """Return the probabilities that a is better, that there is no difference, that b is better."""
-        if self.rankings.posterior is None:
-            raise NotThereError("the hierarchical Bayesian test")
-        # The same pair may have been tested with skrebate's ranker and with the one that stands for it.
-        found = [
-            (self.rankings.posterior.n_datasets(one, other), self.rankings.posterior.of(one, other))
-            for one, other in itertools.product(_names(a), _names(b))
-        ]
-        found = [each for each in found if each[1][0] == each[1][0]]
-        if not found:
-            raise NotThereError(f"a posterior of {self.label(a)} and {self.label(b)}")
-        return max(found, key=lambda each: each[0])[1]
-
-
-def _names(ranker: str) -> tuple[str, ...]:
-    return (ranker, STAND_INS[ranker]) if ranker in STAND_INS else (ranker,)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One claim.
-
-    Attributes
-    ----------
-    key : str
-        Short name.
-    about : str
-        What its rows are: "mcc", "mlc", "convergence" or the kind of a measurement.
-    place : str
-        Where in the paper.
-    statement : str
-        What the paper says, in our words.
-    reading : str
-        What is checked.
-    check : callable
-        Evidence → (whether it holds, numbers in words); raises :class:`NotThereError`.
-    datasets, rankers : tuple of str
-        The cells that it needs.
-    times : bool
-        Whether it is about times: cells without them do not count.
-    stand_ins : bool
-        Whether :data:`STAND_INS` may take the place of skrebate's rankers: not for times, nor for what comes to an
-        end.
-    """
-
-    key: str
-    about: str
-    place: str
-    statement: str
-    reading: str
-    check: Callable[[Evidence], tuple[bool, str]]
-    datasets: tuple[str, ...] = ()
-    rankers: tuple[str, ...] = ()
-    times: bool = False
-    stand_ins: bool = True
+COLUMNS = [
+    *("about", "claim", "form", "place", "statement", "reading", "reason"),
+    *("verdict", "at_hand", "noise", "related", "noise_related", "evidence", "evidence_related", "missing"),
+]
 
 
 def all_claims() -> list[Claim]:
@@ -201,204 +95,229 @@ def all_claims() -> list[Claim]:
     -------
     list of Claim
     """
-    from experiments.analysis import claims_mcc, claims_mlc, claims_side
+    return [
+        *claims_mcc.CLAIMS, *claims_mcc_datasets.CLAIMS, *claims_mlc.CLAIMS, *claims_side.CLAIMS
+    ]  # fmt: skip
 
-    return [*claims_mcc.CLAIMS, *claims_mlc.CLAIMS, *claims_side.CLAIMS]
+
+@dataclass(frozen=True)
+class _Scope:
+    """Rows on which claims are checked, and what was made of them."""
+
+    rankings: Mapping[str, Rankings]
+    posteriors: Mapping[str, Posteriors | None]
+    measured: Mapping[str, pd.DataFrame]
+    folds: dict[tuple[str, int], Folds] = field(default_factory=dict)
+
+    def folds_of(self, about: str, n_draws: int) -> Folds:
+        if (about, n_draws) not in self.folds:
+            self.folds[about, n_draws] = Folds(self.rankings[about], n_draws)
+        return self.folds[about, n_draws]
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What a claim's check says on a scope."""
+
+    verdict: str = NO_ROWS
+    finding: Finding | None = None
+    noise: str = ""
+    told: str = ""
+    why_not: str = ""
 
 
 def check(
-    comparisons: Sequence[Comparison],
-    frame: pd.DataFrame,
-    measured: dict[str, pd.DataFrame] | None = None,
+    pool: Pool,
+    posteriors: Mapping[str, Posteriors | None] | None = None,
+    related_posteriors: Mapping[str, Posteriors | None] | None = None,
     claims: Sequence[Claim] | None = None,
+    *,
+    n_draws: int | None = None,
 ) -> pd.DataFrame:
-    """Check the claims that a study is about.
+    """Check the claims that the rows of a pool are about.
 
     Parameters
     ----------
-    comparisons : sequence of Comparison
-        Of the study's groups.
-    frame : DataFrame
-        Rows.
-    measured : dict of str to DataFrame, optional
-        Kind of measurement → :func:`experiments.analysis.measurements.points`, for the kinds that the study asks
-        for.
+    pool : Pool
+        From :func:`experiments.analysis.claims_pool.pool_of`.
+    posteriors, related_posteriors : mapping of str to Posteriors, optional
+        What they are about → posteriors of pairs, on the paper's data sets at hand and on related ones.
     claims : sequence of Claim, optional
         All by default.
+    n_draws : int, optional
+        How many draws of the folds are looked at at most; by default as many as each claim asks for.
 
     Returns
     -------
     DataFrame
-        One line per claim: ``about``, ``claim``, ``place``, ``statement``, ``reading``, ``verdict`` ("holds",
-        "does not hold" or "cannot be decided"), ``evidence`` (numbers in words; for claims that cannot be decided
-        what the cells that are there say), ``missing`` (cells, in words; "" when there is a verdict). Claims about
-        rows that the study does not ask for are left out.
+        One line per claim: ``about``, ``claim``, ``form``, ``place``, ``statement``, ``reading``, ``reason``;
+        ``verdict`` on the paper's data sets ("holds", "does not hold" or "cannot be decided"), ``at_hand`` on those
+        of them that are here, ``noise`` ("within the noise of the folds", or ""); ``related`` on related data sets
+        (the same, "no rows", or "–" for claims about single data sets), ``noise_related``; ``evidence`` and
+        ``evidence_related`` (numbers in words), ``missing`` (cells, in words; "" when there is a verdict). Claims
+        about rows of which the pool knows nothing are left out.
     """
-    measured = measured or {}
-    given = [_of_the_paper(each, frame, set()) for each in comparisons]
-    substituted: list[set[tuple[str, str]]] = [_substituted(each) for each in comparisons]
-    filled = [
-        _of_the_paper(each, frame, cells) if cells else as_run
-        for each, as_run, cells in zip(comparisons, given, substituted, strict=True)
-    ]
+    own = _Scope(pool.paper, posteriors or {}, pool.measured)
+    others = _Scope(pool.related, related_posteriors or {}, pool.measured)
     lines = []
     for claim in all_claims() if claims is None else claims:
-        place = next((place for place, each in enumerate(given) if _is_about(claim, each)), None)
-        used = filled if claim.stand_ins and not claim.times else given
-        comparison = None if place is None else used[place]
-        if comparison is None and claim.about not in measured:
+        if claim.about not in pool.about:
             continue
-        spread = measured.get(claim.about, pd.DataFrame())
-        if len(spread):  # as with rankings: other data sets are none of the paper's
-            spread = spread[spread["dataset"].isin(claim.datasets)]
-        if comparison is not None:
-            missing, some = _missing(claim, comparison)
-        else:
-            missing, some = _unmeasured(claim, spread)
-        holds, evidence = None, ""
-        if some:  # numbers of other data sets are no evidence
-            try:
-                holds, evidence = claim.check(Evidence(comparison, spread, frame))
-            except NotThereError as error:
-                missing = missing or f"needed: {error}"
-        if missing:
-            verdict = UNDECIDED
-            evidence = f"so far it {HOLDS if holds else HOLDS_NOT}: {evidence}" if evidence else ""
-        else:
-            verdict = HOLDS if holds else HOLDS_NOT
-        if evidence and comparison is not None:
-            evidence += _protocol(claim, comparison)
-            if used is filled and any(_own(name) in claim.rankers for _, name in substituted[place]):
-                evidence += " (ours as skrebate's stand for skrebate's)"
-        lines.append(
-            [claim.about, claim.key, claim.place, claim.statement, claim.reading, verdict, evidence, missing]
+        missing, n_missing = _missing(claim, own)
+        here = _look(claim, own, claim.datasets, n_draws)
+        there = (
+            _look(claim, others, _related(claim, others), n_draws) if claim.general else _Looked(NOT_ASKED)
         )
-    columns = ["about", "claim", "place", "statement", "reading", "verdict", "evidence", "missing"]
-    return pd.DataFrame(lines, columns=columns)
+        verdict = UNDECIDED if here.finding is None else decided(claim.form, here.finding, n_missing)
+        if verdict != UNDECIDED:
+            missing = ""
+        elif not missing:
+            missing = f"needed: {here.why_not}"
+        said = (claim.about, claim.key, claim.form, claim.place, claim.statement, claim.reading, claim.reason)
+        verdicts = (verdict, here.verdict, here.noise, there.verdict, there.noise)
+        lines.append([*said, *verdicts, here.told, there.told, missing])
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _own(stand_in: str) -> str:
-    return next(own for own, other in STAND_INS.items() if other == stand_in)
+def _related(claim: Claim, scope: _Scope) -> tuple[str, ...]:
+    if claim.about in scope.rankings:
+        return scope.rankings[claim.about].datasets
+    measured = scope.measured.get(claim.about, pd.DataFrame({"dataset": []}))
+    names = dict.fromkeys(str(each) for each in measured["dataset"])
+    return tuple(each for each in names if each in MCC_RELATED)
 
 
-def _substituted(comparison: Comparison) -> set[tuple[str, str]]:
-    """Choose the cells (data set, stand-in) that count in the place of skrebate's, which were not run."""
-    if comparison.group.varies_iterations:
-        return set()
-    cells = comparison.summary[["dataset", "ranker", "complete"]].itertuples(index=False, name=None)
-    complete = {(dataset, ranker): whole for dataset, ranker, whole in cells}
-    missing = comparison.missing[["dataset", "ranker", "state"]].itertuples(index=False, name=None)
-    settled = {(dataset, ranker) for dataset, ranker, state in missing if state in _SETTLED}
-    return {
+def _look(claim: Claim, scope: _Scope, datasets: Sequence[str], n_draws: int | None) -> _Looked:
+    """Run a check on what there is, and on draws of the folds."""
+    if n_draws is not None:
+        claim = replace(claim, draws=min(claim.draws, n_draws))
+    if claim.about in scope.rankings:
+        evidence = _evidence(claim, scope, datasets)
+    else:
+        measured = scope.measured.get(claim.about, pd.DataFrame({"dataset": []}))
+        measured = measured[measured["dataset"].isin(list(datasets))]
+        there = tuple(each for each in datasets if each in set(measured["dataset"]))
+        evidence = Evidence(claim, there, measured=measured)
+    n, few = len(evidence.datasets), len(evidence.datasets) < min(_FEWEST, len(claim.datasets))
+    if n == 0 or (few and claim.form in (AVERAGE, MOST)):
+        return _Looked(why_not="whole cells on more data sets" if n else "whole cells")
+    try:
+        found = claim.check(evidence)
+        noisy = claim.noisy and within_noise(lambda each: claim.check(each).holds, evidence, claim.draws)
+    except NotThereError as error:
+        return _Looked(why_not=str(error))
+    # One data set decides what is said of data sets at large only where it is an instance, or a counterexample.
+    verdict = decided(claim.form, found, 1 if few else 0)
+    noise = NOISE if noisy and verdict != UNDECIDED else ""
+    return _Looked(verdict, found, noise, found.told + _notes(claim, evidence))
+
+
+def _evidence(claim: Claim, scope: _Scope, datasets: Sequence[str]) -> Evidence:
+    rankings = scope.rankings[claim.about]
+    there = rankings.there(times=claim.times)
+    rankers = [ranker for ranker in claim.rankers if ranker in rankings.rankers]
+    if claim.form in (EXISTS, ALL):
+        # One instance is enough, so no ranker needs to be there for another's sake.
+        chosen = [each for each in datasets if any((each, ranker) in there for ranker in rankers)]
+    else:
+        # A rank, or the best, among some of the rankers says nothing of that among all of them.
+        chosen = [
+            each
+            for each in datasets
+            if rankers
+            and all((each, ranker) in there for ranker in claim.rankers)
+            and any((each, ranker) not in rankings.ended for ranker in rankers)
+        ]
+    if claim.about == "convergence":
+        claim = replace(claim, rankers=tuple(rankers))
+    folds = scope.folds_of(claim.about, claim.draws if claim.noisy else 0)
+    return Evidence(claim, tuple(chosen), folds, scope.posteriors.get(claim.about))
+
+
+def _notes(claim: Claim, evidence: Evidence) -> str:
+    """Say which data sets the numbers are of, where stand-ins count, and which rankers are the same there."""
+    notes = []
+    if len(claim.datasets) > 1:
+        notes.append(f"on {', '.join(evidence.datasets)}")
+    if evidence.folds is None or claim.times:
+        return f" ({'; '.join(notes)})" if notes else ""
+    rankings = evidence.rankings
+    used = [
         (dataset, ranker)
-        for dataset, ranker in complete
-        if ranker in STAND_INS.values()
-        and not complete.get((dataset, _own(ranker)))
-        and (dataset, _own(ranker)) not in settled
-        and (complete[dataset, ranker] or (dataset, _own(ranker)) not in complete)
+        for dataset, ranker in sorted(rankings.stand_ins)
+        if dataset in evidence.datasets and ranker in claim.rankers
+    ]
+    if used:
+        where = [each for each in evidence.datasets if each in {dataset for dataset, _ in used}]
+        notes.append(f"ours as skrebate's stand for skrebate's on {', '.join(where)}")
+    notes += _same_told(claim, evidence)
+    return f" ({'; '.join(notes)})" if notes else ""
+
+
+def _same_told(claim: Claim, evidence: Evidence) -> list[str]:
+    """Say which of the claim's rankers are one and the same on its data sets."""
+    where: dict[tuple[tuple[str, ...], ...], list[str]] = {}
+    for dataset in evidence.datasets:
+        groups = [
+            tuple(ranker for ranker in group if ranker in claim.rankers)
+            for group in evidence.rankings.same.on.get(dataset, [])
+        ]
+        where.setdefault(tuple(group for group in groups if len(group) > 1), []).append(dataset)
+    return [
+        f"the same on {', '.join(datasets)}: {same_in_words(groups, evidence.rankings.labels)}"
+        if len(groups) <= _MOST_SAME
+        else f"{len(groups)} groups of rankers are each the same on {', '.join(datasets)}"
+        for groups, datasets in where.items()
+        if groups
+    ]
+
+
+# --- what is missing ---
+
+
+def _missing(claim: Claim, scope: _Scope) -> tuple[str, int]:
+    """Say which of the paper's cells are missing, and on how many data sets."""
+    if claim.about not in scope.rankings:
+        measured = scope.measured.get(claim.about, pd.DataFrame({"dataset": []}))
+        lacking = [each for each in claim.datasets if each not in set(measured["dataset"])]
+        return ", ".join(lacking), len(lacking)
+    rankings = scope.rankings[claim.about]
+    there, whole_cells = rankings.there(times=claim.times), rankings.there()
+    needed = {dataset: _needed(claim, dataset) for dataset in claim.datasets}
+    gone = {
+        dataset: [ranker for ranker in rankers if (dataset, ranker) not in there]
+        for dataset, rankers in needed.items()
     }
-
-
-def _of_the_paper(comparison: Comparison, frame: pd.DataFrame, stand_ins: set[tuple[str, str]]) -> Comparison:
-    """Leave out data sets and rankers that the paper's study does not have: ranks and means depend on them."""
-    group = comparison.group
-    if group.varies_iterations:
-        return comparison
-    asked_for = group.expected
-    if stand_ins:
-        frame, group = _renamed(frame, group, stand_ins)
-    datasets, rankers = {
-        "multiclass": (MCC_DATASETS, MCC_RANKERS),
-        "multilabel": (MLC_DATASETS, MLC_RANKERS),
-    }[group.task]
-    asked = group.expected
-    kept = asked[asked["dataset"].isin(datasets) & asked["ranker"].isin(rankers)].reset_index(drop=True)
-    if not len(kept) or (len(kept) == len(asked) and not stand_ins):
-        return comparison
-    # Posteriors are of all data sets that were tested, so those of a study with others do not count.
-    same = set(kept["dataset"]) == set(asked_for["dataset"])
-    posterior = comparison.posterior if same else None
-    return compare(frame, replace(group, expected=kept), posterior=posterior)
-
-
-def _renamed(frame: pd.DataFrame, group: Group, cells: set[tuple[str, str]]) -> tuple[pd.DataFrame, Group]:
-    """Put stand-ins under the names of skrebate's rankers, without their times."""
-    given = {(dataset, stand_in): _own(stand_in) for dataset, stand_in in cells}
-    replaced = {(dataset, own) for (dataset, _), own in given.items()}
-
-    def renamed(table: pd.DataFrame, inside: pd.Series) -> pd.DataFrame:
-        names = pd.Series(list(zip(table["dataset"], table["ranker"], strict=True)), index=table.index)
-        table = table[~(inside & names.isin(replaced))].copy()
-        stand_in = inside[table.index] & names[table.index].isin(list(given))
-        table.loc[stand_in, "ranker"] = names[stand_in[stand_in].index].map(given)
-        if "fit_seconds" in table:
-            table.loc[stand_in, "fit_seconds"] = None
-        return table
-
-    expected = renamed(group.expected, pd.Series(True, index=group.expected.index)).reset_index(drop=True)
-    labels = {
-        **dict(zip(expected["ranker"], expected["display_name"], strict=True)),
-        **{name: label for name, label in group.labels.items() if name in set(expected["ranker"])},
-    }
-    frame = renamed(frame, frame["protocol"] == group.protocol)
-    return frame, replace(group, expected=expected, labels=labels)
-
-
-def _is_about(claim: Claim, comparison: Comparison) -> bool:
-    group = comparison.group
-    about = {"multiclass": "mcc", "multilabel": "mlc"}[group.task]
-    return claim.about == ("convergence" if group.varies_iterations else about)
-
-
-#: Folds and repeats of the paper's studies.
-_PAPER_EXTENT = {"mcc": (10, 10), "mlc": (10, 10), "convergence": (3, 1)}
-
-
-def _protocol(claim: Claim, comparison: Comparison) -> str:
-    first = comparison.group.expected.iloc[0]
-    here = (int(first["n_splits"]), int(first["n_repeats"]))
-    paper, max_rows = _PAPER_EXTENT[claim.about], comparison.group.max_rows
-    if here == paper and max_rows is None:
-        return ""
-    rows = "" if max_rows is None else f" on at most {max_rows:,} rows"
-    return f" (here {here[0]} folds × {here[1]}{rows}, in the paper {paper[0]} × {paper[1]})"
-
-
-def _missing(claim: Claim, comparison: Comparison) -> tuple[str, bool]:
-    """Say which cells are missing, and whether what is there says anything."""
-    summed, states = (
-        comparison.summary,
-        comparison.missing.set_index(["dataset", "ranker"])["state"].to_dict(),
-    )
-    there = set(summed.loc[summed["complete"], ["dataset", "ranker"]].itertuples(index=False, name=None))
-    there |= {cell for cell, state in states.items() if state in _SETTLED}
-    lacking: dict[str, list[str]] = {}
-    for dataset in claim.datasets:
-        lacking[dataset] = [ranker for ranker in claim.rankers if (dataset, ranker) not in there]
-    whole = [dataset for dataset, rankers in lacking.items() if len(rankers) == len(claim.rankers)]
+    whole = [dataset for dataset, rankers in gone.items() if len(rankers) == len(needed[dataset])]
+    rest = {dataset: rankers for dataset, rankers in gone.items() if dataset not in whole}
     parts = [f"{', '.join(whole)} (every ranker)"] if whole else []
-    rest = {dataset: rankers for dataset, rankers in lacking.items() if dataset not in whole}
-    parts += _cells(rest, comparison)
     if claim.times:
-        seconds = comparison.scores["fit_seconds"]
         untimed = {
-            dataset: [
-                ranker
-                for ranker in claim.rankers
-                if (dataset, ranker) in there
-                and states.get((dataset, ranker)) not in _SETTLED
-                and not (dataset in seconds.index and pd.notna(seconds.get(ranker, pd.Series()).get(dataset)))
-            ]
-            for dataset in rest
+            dataset: [ranker for ranker in rankers if (dataset, ranker) in whole_cells]
+            for dataset, rankers in rest.items()
         }
-        parts += [f"times of {each}" for each in _cells(untimed, comparison)]
-    if comparison.group.varies_iterations:
-        return "; ".join(parts), len(whole) < len(claim.datasets)
-    # A rank, or the best, among some of the paper's rankers says nothing of that among all of them.
-    return "; ".join(parts), any(not rankers for rankers in lacking.values())
+        rest = {
+            dataset: [ranker for ranker in rankers if ranker not in untimed[dataset]]
+            for dataset, rankers in rest.items()
+        }
+        parts += _cells(rest, rankings) + [f"times of {each}" for each in _cells(untimed, rankings)]
+    else:
+        parts += _cells(rest, rankings)
+    return "; ".join(parts), sum(bool(rankers) for rankers in gone.values())
 
 
-def _cells(lacking: dict[str, list[str]], comparison: Comparison) -> list[str]:
+def _needed(claim: Claim, dataset: str) -> tuple[str, ...]:
+    if claim.about != "convergence":
+        return claim.rankers
+    last = claims_side.CONVERGENCE_NUMBERS[dataset]
+    return tuple(
+        ranker
+        for ranker in claim.rankers
+        if "=" not in ranker or int(ranker.rstrip("]").rpartition("=")[2]) <= last
+    )
+
+
+def _cells(lacking: Mapping[str, Sequence[str]], rankings: Rankings) -> list[str]:
     """Name cells; rankers that lack the same data sets stand together."""
     of_ranker: dict[str, list[str]] = {}
     for dataset, rankers in lacking.items():
@@ -406,45 +325,9 @@ def _cells(lacking: dict[str, list[str]], comparison: Comparison) -> list[str]:
             of_ranker.setdefault(ranker, []).append(dataset)
     alike: dict[tuple[str, ...], list[str]] = {}
     for ranker, datasets in of_ranker.items():
-        alike.setdefault(tuple(datasets), []).append(comparison.labels.get(ranker, ranker))
+        alike.setdefault(tuple(datasets), []).append(rankings.labels.get(ranker, ranker))
     parts = []
     for datasets, names in alike.items():
         told = names if len(names) <= _MOST_TOLD else [*names[:_MOST_TOLD], f"{len(names) - _MOST_TOLD} more"]
         parts.append(f"{', '.join(datasets)} × {', '.join(told)}")
     return parts
-
-
-def shared_missing(missing: Sequence[str]) -> tuple[str, list[str]]:
-    """Take out of what claims lack what most of them lack, so that it can be said once.
-
-    Parameters
-    ----------
-    missing : sequence of str
-        The column ``missing`` of :func:`check`.
-
-    Returns
-    -------
-    shared : str
-        What at least half of the claims that lack something lack, and more than one; "" for nothing.
-    own : list of str
-        For each claim: "" where it lacks nothing or just that, "also …" where it lacks more, else all that it
-        lacks.
-    """
-    split = [each.split("; ") if each else [] for each in missing]
-    n_lacking = sum(bool(parts) for parts in split)
-    counts = Counter(part for parts in split for part in parts)
-    known = [part for part, n in counts.items() if n >= max(2, n_lacking / 2)]
-    own = []
-    for parts in split:
-        more = [part for part in parts if part not in known]
-        if known and set(known) <= set(parts):
-            own.append(f"also {'; '.join(more)}" if more else "")
-        else:
-            own.append("; ".join(parts))
-    return "; ".join(known), own
-
-
-def _unmeasured(claim: Claim, spread: pd.DataFrame) -> tuple[str, bool]:
-    there = set(spread["dataset"]) if len(spread) else set()
-    missing = [dataset for dataset in claim.datasets if dataset not in there]
-    return ", ".join(missing), len(missing) < len(claim.datasets)

@@ -132,7 +132,13 @@ class Posteriors:
 
 
 def pairs_of(
-    rows: pd.DataFrame, rankers: Sequence[str], *, most: int = 91, fewest: int = 2, also: Sequence[str] = ()
+    rows: pd.DataFrame,
+    rankers: Sequence[str],
+    *,
+    most: int = 91,
+    fewest: int = 2,
+    also: Sequence[str] = (),
+    only: Sequence[tuple[str, str]] | None = None,
 ) -> tuple[list[Pair], list[str]]:
     """Pair the rankers of a group.
 
@@ -152,6 +158,8 @@ def pairs_of(
         which one tells nothing.
     also : sequence of str, default=()
         Those of the rankers that do not count for ``most``: they are paired with all that remain.
+    only : sequence of (str, str), optional
+        The pairs, in place of all that can be made.
 
     Returns
     -------
@@ -186,7 +194,7 @@ def pairs_of(
     turned = {frozenset(pair) for pair in wanted}
     wanted += [pair for pair in itertools.combinations(chosen, 2) if frozenset(pair) not in turned]
     made = []
-    for a, b in wanted:
+    for a, b in wanted if only is None else only:
         both = [name for name in datasets if (name, a) in values and (name, b) in values]
         if len(both) < max(fewest, 1):
             continue

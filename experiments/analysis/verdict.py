@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from experiments.analysis.ties import equalised
+
 #: Probability from which the Bayesian test counts as decided.
 SURE = 0.95
 
@@ -20,6 +22,8 @@ class Verdict:
     ----------
     best : tuple of str
         Rankers with the lowest average rank; several when they share it, none when there is nothing to rank.
+    one : bool
+        Whether the best are one ranker, under one name or several.
     average_rank : float
         Theirs; NaN for none.
     runner_up : str or None
@@ -41,10 +45,11 @@ class Verdict:
         Those without a posterior.
     probabilities : DataFrame
         ``ranker``, ``p_better`` (the best one is), ``p_equal``, ``p_worse``, ``datasets``; for every ranker it was
-        tested against, in the order of ranks. Empty when several share the best rank.
+        tested against, in the order of ranks. Empty when several rankers share the best rank.
     """
 
     best: tuple[str, ...] = ()
+    one: bool = False
     average_rank: float = np.nan
     runner_up: str | None = None
     runner_up_rank: float = np.nan
@@ -70,6 +75,7 @@ def verdict(
     n_datasets: int,
     critical_distance: float = np.nan,
     pairs: pd.DataFrame | None = None,
+    same: Sequence[Sequence[str]] = (),
 ) -> Verdict:
     """Say who does best by average rank, and how sure that is.
 
@@ -84,6 +90,9 @@ def verdict(
     pairs : DataFrame, optional
         Posteriors: ``ranker_a``, ``ranker_b``, ``p_a``, ``p_rope``, ``p_b``, ``n_datasets``; NaN where a pair could
         not be tested.
+    same : sequence of sequence of str
+        Rankers that are one and the same on the data sets
+        (:func:`experiments.analysis.same_rankers.same_rankers`). Sharing the best rank, they are one that is best.
 
     Returns
     -------
@@ -93,15 +102,17 @@ def verdict(
     if not len(ranks) or n_datasets < 1:
         return Verdict()
     lowest = float(ranks.iloc[0])
-    best = tuple(ranks.index[np.isclose(ranks, lowest, rtol=0, atol=1e-9)])
+    best = tuple(ranks.index[equalised(ranks) == equalised(ranks)[0]])
     others = ranks.drop(list(best))
     known = not np.isnan(critical_distance)
     beyond = (others - lowest).gt(critical_distance) if known else pd.Series(False, index=others.index)
-    against = probabilities(best[0], list(others.index), pairs) if len(best) == 1 else None
+    one = len(best) == 1 or any(set(best) <= set(group) for group in same)
+    against = probabilities(best[0], list(others.index), pairs) if one else None
     groups = _sure(against) if against is not None else {}
     tested = set() if against is None else set(against["ranker"])
     return Verdict(
         best=best,
+        one=one,
         average_rank=lowest,
         runner_up=str(others.index[0]) if len(others) else None,
         runner_up_rank=float(others.iloc[0]) if len(others) else np.nan,

@@ -278,7 +278,9 @@ def raw_data(
     }
     names = [table.names[index] for index in kept]
     numeric = [new for new in range(len(kept)) if new not in nominal]
-    check_row_names(X[:, numeric], [names[new] for new in numeric], table.file, [kept[new] for new in numeric])
+    check_row_names(
+        X[:, numeric], [names[new] for new in numeric], table.file, [kept[new] for new in numeric]
+    )
     X = X.tocsr() if sparse.issparse(X) else X
     if target is not None:
         return RawData(X, _classes(table, wanted[0]), names, class_names, nominal=nominal or None)
@@ -486,7 +488,9 @@ def _classes(table: Arff, index: int) -> np.ndarray:
     codes = table.table[:, [index]]
     codes = codes.toarray().ravel() if sparse.issparse(codes) else codes.ravel()
     if np.isnan(codes).any():
-        raise DatasetError(f"{table.file}: {int(np.isnan(codes).sum())} rows have no class ({name!r}): there is a ? in it")
+        raise DatasetError(
+            f"{table.file}: {int(np.isnan(codes).sum())} rows have no class ({name!r}): there is a ? in it"
+        )
     return codes if values is None else np.array(values)[codes.astype(np.int64)]
 
 

@@ -293,7 +293,9 @@ def _class_codes(
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
         raise DatasetError(f"{place_of(row)}: the class label is NaN or infinite")
     if labels.dtype.kind in "mM":
-        raise DatasetError(f"the classes are dates or durations ({labels.dtype}); make text of them where they are")
+        raise DatasetError(
+            f"the classes are dates or durations ({labels.dtype}); make text of them where they are"
+        )
     if labels.dtype.kind == "O":
         missing = np.flatnonzero(pd.isna(labels))
         if missing.size:

@@ -19,7 +19,9 @@ _DATE = (
     r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2})"
     rf"|\d{{1,2}}[- ./]?{_MONTH}[- ./,]*\d{{2,4}}|{_MONTH}[- .]?\d{{1,2}},?[- ]\d{{4}})"
 )
-_DATE_TEXT = re.compile(rf"(?:{_DATE}(?:[T ]\s*{_CLOCK})?|{_CLOCK})\s*(?:Z|[+-]\d{{2}}:?\d{{2}}|UTC)?", re.IGNORECASE)
+_DATE_TEXT = re.compile(
+    rf"(?:{_DATE}(?:[T ]\s*{_CLOCK})?|{_CLOCK})\s*(?:Z|[+-]\d{{2}}:?\d{{2}}|UTC)?", re.IGNORECASE
+)
 
 #: Kinds of single cells that are no features, and what a message calls them; the first that fits.
 _NO_FEATURES = (

@@ -219,7 +219,9 @@ class FrameReader:
             if kept[:1] == [0] and 0 not in values:
                 check_first_column(X, self._file, "give the file a line of names", can_be_named=True)
             return
-        counting = [self._names[place] for new, place in enumerate(kept) if new not in values and _counts(X[:, new])]
+        counting = [
+            self._names[place] for new, place in enumerate(kept) if new not in values and _counts(X[:, new])
+        ]
         if 0 < len(counting) < len(kept):
             logger.warning(
                 "%s: the values of %s are a number for each row; if they are no feature, say dataset.leave_out=%s",
@@ -259,7 +261,11 @@ class FrameReader:
             if is_number.any():
                 row = int(np.flatnonzero(there & ~is_number)[0])
                 word = str(column.iloc[row])
-                words = "" if self._cells is None else f"; if it means a missing value, dataset.na_values={as_typed(word)}"
+                words = (
+                    ""
+                    if self._cells is None
+                    else f"; if it means a missing value, dataset.na_values={as_typed(word)}"
+                )
                 raise DatasetError(
                     f"{self._file}, {self._place_of(row)}: column {name!r} holds {word!r} among "
                     f"numbers; if its values are names, say dataset.nominal={as_typed(name)}{words}"
@@ -286,7 +292,9 @@ class FrameReader:
                 advice = f"make a number of it, such as days since a day, or {advice}"
             if role:
                 advice = f"make text of it where it is a {role}"
-            raise DatasetError(f"{self._file}: column {name!r} holds neither numbers nor text ({kind}); {advice}")
+            raise DatasetError(
+                f"{self._file}: column {name!r} holds neither numbers nor text ({kind}); {advice}"
+            )
 
     def _check_row_names(self, place: int, numbers: np.ndarray) -> None:
         if self._named and names_rows(self._header[place], place, numbers):

@@ -79,7 +79,9 @@ def find_columns(column: Column, names: Sequence[str]) -> list[int]:
     return found
 
 
-def places_of(columns: Column | Sequence[Column], names: Sequence[str], file: str, key: str = "leave_out") -> set[int]:
+def places_of(
+    columns: Column | Sequence[Column], names: Sequence[str], file: str, key: str = "leave_out"
+) -> set[int]:
     """Find the places of columns.
 
     Parameters

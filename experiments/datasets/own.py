@@ -111,9 +111,7 @@ def csv(
     words = MISSING_WORDS if na_values is None else [str(each) for each in listed(na_values)]
     table = TextTable(file, lines, words=words, decimal=decimal, hint=hint)
     if len(table.names) == 1 and not hint:
-        hint = (
-            f"; the whole line is one column, so is {lines.delimiter!r} what separates the cells (dataset.delimiter)?"
-        )
+        hint = f"; the whole line is one column, so is {lines.delimiter!r} what separates the cells (dataset.delimiter)?"
 
     def reader_of(frame: pd.DataFrame) -> FrameReader:
         return FrameReader(

@@ -56,7 +56,9 @@ def parquet_frame(
         frame = frame.reset_index(level=asked)
     left_out = [str(name) for name in named if name not in asked]
     if left_out:
-        logger.warning("%s: what pandas stored as its index is no feature: %s", file.name, ", ".join(left_out))
+        logger.warning(
+            "%s: what pandas stored as its index is no feature: %s", file.name, ", ".join(left_out)
+        )
     frame = frame.reset_index(drop=True)
     frame.columns = [str(each) for each in frame.columns]
     if not words:
@@ -74,7 +76,13 @@ def _without(column: pd.Series, words: Sequence[str]) -> pd.Series:
     if pd.api.types.is_bool_dtype(column.dtype):
         return column
     if pd.api.types.is_numeric_dtype(column.dtype):
-        numbers = pd.to_numeric(pd.Series(list(words), dtype=object), errors="coerce").dropna().to_numpy(dtype=float)
+        numbers = (
+            pd.to_numeric(pd.Series(list(words), dtype=object), errors="coerce")
+            .dropna()
+            .to_numpy(dtype=float)
+        )
         found = np.isin(column.to_numpy(dtype=float, na_value=np.nan), numbers)
         return column.mask(found) if found.any() else column
-    return column.mask(column.map(lambda each: isinstance(each, str) and each.strip() in words, na_action=None))
+    return column.mask(
+        column.map(lambda each: isinstance(each, str) and each.strip() in words, na_action=None)
+    )

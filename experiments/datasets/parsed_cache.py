@@ -79,7 +79,11 @@ def remember(
 
 
 def _write(copy: Path, key: str, raw: RawData) -> None:
-    if not sparse.issparse(raw.labels) and np.asarray(raw.labels).dtype.kind == "O" and pd.isna(raw.labels).any():
+    if (
+        not sparse.issparse(raw.labels)
+        and np.asarray(raw.labels).dtype.kind == "O"
+        and pd.isna(raw.labels).any()
+    ):
         return  # text would be made of what is missing; the data set is refused anyway
     arrays = {"names": np.array([str(each) for each in raw.feature_names])}
     if raw.label_names is not None:

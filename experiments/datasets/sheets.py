@@ -88,7 +88,9 @@ def r_data(
             raise DatasetError(f"{file.name}: {variable} is no list with {features} and {target}")
         table = _element(elements, features, f"element of {variable}", file.name)
         X, names = _matrix(table, listed(leave_out), file.name)
-        labels = _r_classes(_element(elements, target, f"element of {variable}", file.name), target, file.name)
+        labels = _r_classes(
+            _element(elements, target, f"element of {variable}", file.name), target, file.name
+        )
         return RawData(X, labels, names, class_names)
 
     parameters = {
@@ -215,7 +217,9 @@ def _r_times(unit: str, made: str) -> Callable[[Any, Mapping[str, Any]], np.ndar
     def construct(values: Any, attributes: Mapping[str, Any]) -> np.ndarray:
         filled = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
         whole = np.where(np.isfinite(filled), filled, 0).astype(np.int64)
-        return np.where(np.isfinite(filled), whole.astype(f"{made}[{unit}]"), np.array("NaT", f"{made}[{unit}]"))
+        return np.where(
+            np.isfinite(filled), whole.astype(f"{made}[{unit}]"), np.array("NaT", f"{made}[{unit}]")
+        )
 
     return construct
 
@@ -298,7 +302,11 @@ def _matrix(table: Any, leave_out: Sequence[Column], file: str) -> tuple[np.ndar
 
 def _r_numbers(column: pd.Series, place: int, file: str) -> np.ndarray:
     kind = no_feature(column)
-    if kind or isinstance(column.dtype, pd.CategoricalDtype) or not pd.api.types.is_numeric_dtype(column.dtype):
+    if (
+        kind
+        or isinstance(column.dtype, pd.CategoricalDtype)
+        or not pd.api.types.is_numeric_dtype(column.dtype)
+    ):
         raise DatasetError(
             f"{file}: the features are no table of numbers: column {column.name!r} holds {kind or 'text'}; leave it "
             f"out: dataset.leave_out=[{place}]"

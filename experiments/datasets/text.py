@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from experiments.datasets.files import Content, read_file, read_files
 from experiments.datasets.classes import classes_of_texts
 from experiments.datasets.column_kinds import EXACT, merged
+from experiments.datasets.files import Content, read_file, read_files
 from experiments.datasets.names import (
     Column,
     as_typed,

@@ -213,7 +213,9 @@ def _cells(line: str, delimiter: str) -> list[str]:
     if delimiter == " ":
         return line.split()
     try:
-        return [each.strip() for each in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
+        return [
+            each.strip() for each in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+        ]
     except csv.Error:
         return []
 
@@ -272,7 +274,9 @@ class TextTable:
         self.lines = lines
         self.words = ["", *words]
         self._text = content.text.rstrip("\r\n")
-        ends = [end.end() for end, _ in zip(_LINE.finditer(self._text), range(lines.first_row - 1), strict=False)]
+        ends = [
+            end.end() for end, _ in zip(_LINE.finditer(self._text), range(lines.first_row - 1), strict=False)
+        ]
         self._rows_text = self._text[ends[-1] :] if len(ends) == lines.first_row - 1 > 0 else self._text
         if len(ends) < lines.first_row - 1:
             self._rows_text = ""
@@ -283,9 +287,7 @@ class TextTable:
             self.names, self.header = numbered_names(lines.n_columns), None
         else:
             self.names = _made_different(lines.header)
-            self.header = [
-                name or made for name, made in zip(lines.header, self.names, strict=True)
-            ]
+            self.header = [name or made for name, made in zip(lines.header, self.names, strict=True)]
 
     def frame(self) -> pd.DataFrame:
         """Read the cells, as numbers where a column holds nothing else.
@@ -369,7 +371,12 @@ class TextTable:
                     index_col=False,
                     **kinds,
                 )
-        except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, ValueError) as error:
+        except (
+            pd.errors.ParserError,
+            pd.errors.ParserWarning,
+            pd.errors.EmptyDataError,
+            ValueError,
+        ) as error:
             reason = str(error).strip().splitlines()[0]
             if isinstance(error, pd.errors.ParserWarning):
                 reason = "lines have more cells than the first one"

@@ -35,6 +35,7 @@ def show(
     whole: bool = False,
     arguments: Sequence[str] = (),
     programs: Sequence[str] = ("python run.py", "python report.py"),
+    claims: pd.DataFrame | None = None,
 ) -> list[Path]:
     """Show a study: print tables, then write CSV files and figures.
 
@@ -61,6 +62,8 @@ def show(
         What was typed, for the commands on the page.
     programs : sequence of str
         What it was typed after: how a run and a report are started.
+    claims : DataFrame, optional
+        The paper's claims, checked on more rows than this study's; by default they are checked on its own.
 
     Returns
     -------
@@ -100,7 +103,7 @@ def show(
                 group = _group(parts, dataset, protocol)
                 written += _write(part, mine, group, same[dataset, protocol], results, stem)
         if whole and (any("study" in each for each in asked) or _has_rows(frame, configs)):
-            written += _whole(frame, asked, results, console, absent, arguments, programs)
+            written += _whole(frame, asked, results, console, absent, arguments, programs, claims)
     finally:
         written = list(dict.fromkeys(written))
         console.written(written)
@@ -121,6 +124,7 @@ def _whole(
     absent: Mapping[str, str],
     arguments: Sequence[str],
     programs: Sequence[str],
+    claims: pd.DataFrame | None,
 ) -> list[Path]:
     from experiments.report import page, study
 
@@ -129,7 +133,7 @@ def _whole(
         groups = groups_of(configs, absent)
         found = study.Findings([compare(frame, group) for group in groups])
     else:
-        found = study.write(frame, configs, results, absent=absent, say=console.paragraph)
+        found = study.write(frame, configs, results, absent=absent, say=console.paragraph, claims=claims)
         console.claims(found.claims)
     path = results / "report" / f"{file_stem(name or 'run')}.html"
     page.write(

@@ -18,6 +18,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from experiments.analysis.claims_model import UNDECIDED
+from experiments.analysis.claims_told import shown
 from experiments.statuses import BAD_STATUSES, when_again
 
 _WIDEST = 100
@@ -253,11 +255,15 @@ class Console:
         self._print(self._text("\nthe paper's claims on these rows", style="bold"))
         for verdict, part in claims.groupby("verdict", sort=False):
             # A claim whose cells are not there at all says nothing; the table lists what it needs.
-            told = part[part["evidence"] != ""]
-            more = f"; of {len(part) - len(told)} not one cell is there" if len(told) < len(part) else ""
+            known = part[part["evidence"] != ""]
+            more = f"; of {len(part) - len(known)} not one cell is there" if len(known) < len(part) else ""
             self._print(Padding(self._text(f"{verdict}: {len(part)}{more}", style="yellow"), (0, 0, 0, 1)))
-            for line in told.itertuples():
-                self._item(f"{line.claim}: {line.evidence}")
+            for line in known.itertuples():
+                at_hand = (
+                    f"{shown(line.at_hand, line.noise)} on what is at hand: " if verdict == UNDECIDED else ""
+                )
+                noise = f"{line.noise}: " if verdict != UNDECIDED and line.noise else ""
+                self._item(f"{line.claim}: {at_hand}{noise}{line.evidence}")
 
     def written(self, files: list[Path]) -> None:
         """Say where files are, one a line and never broken, so that they can be copied.

@@ -62,26 +62,8 @@ def sampled(
     )
     if not pairs:
         return None
+    answers = _answers(pairs, group.name, results, say)
     settings = _settings()
-    digests = [pair.digest(**settings) for pair in pairs]
-    file = Path(results) / "tables" / f"{file_stem(group.name, 'posterior')}.npz"
-    kept = _read(file)
-    if set(digests) - set(kept):  # the same pairs may have been sampled for another study
-        others = [each for each in sorted(file.parent.glob("*_posterior.npz")) if each != file]
-        kept = {digest: found for other in others for digest, found in _read(other).items()} | kept
-    new = {digest: pair for digest, pair in zip(digests, pairs, strict=True) if digest not in kept}
-    if new:
-        many = f"{len(new)} pairs" if len(new) > 1 else "a pair"
-        say(
-            f"{group.name}: sampling the posteriors of {many} of rankers, which may take minutes; "
-            "they are kept for the next report"
-        )
-        wanted = dict.fromkeys(digests)
-        for start in range(0, len(new), _AT_ONCE):
-            part = dict(list(new.items())[start : start + _AT_ONCE])
-            kept |= dict(zip(part, _run(list(part.values())), strict=True))
-            # Posteriors of scores that have changed since are dropped; an interrupted report goes on from here.
-            _write(file, {digest: kept[digest] for digest in wanted if digest in kept})
     first = group.expected.iloc[0]
     sampling = {**settings, "correlation of folds": f"1 / {int(first['n_splits'])}"}
     del sampling["version"]
@@ -91,7 +73,70 @@ def sampled(
             f"{f' and of {_named(group.also, group.labels)}' if group.also else ''}; "
             f"not tested: {_named(not_tested, group.labels)}"
         )
-    return posteriors_of(pairs, [kept[digest] for digest in digests], sampling)
+    return posteriors_of(pairs, answers, sampling)
+
+
+def sampled_pairs(
+    rows: pd.DataFrame,
+    wanted: Sequence[tuple[str, str]],
+    name: str,
+    results: Path,
+    *,
+    say: Callable[[str], None] = lambda text: None,
+) -> Posteriors | None:
+    """Return the posteriors of some pairs; sample only those that are not kept from an earlier report.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of whole cells of one evaluation, from any studies. Repeats that some data set lacks do not count.
+    wanted : sequence of (str, str)
+        The pairs.
+    name : str
+        Begins the name of the file where posteriors are kept.
+    results : Path
+        The results folder.
+    say : callable, optional
+        Told what takes long.
+
+    Returns
+    -------
+    Posteriors or None
+        None when none of the pairs is there on two data sets.
+    """
+    if not len(rows):
+        return None
+    repeats = set.intersection(*(set(each) for _, each in rows.groupby("dataset")["repeat"]))
+    rankers = list(dict.fromkeys(rows["ranker"]))
+    pairs, _ = pairs_of(rows[rows["repeat"].isin(repeats)], rankers, only=wanted)
+    return posteriors_of(pairs, _answers(pairs, name, results, say), _settings()) if pairs else None
+
+
+def _answers(
+    pairs: Sequence[Pair], name: str, results: Path, say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Read the answers of pairs that were sampled before, and sample the others."""
+    settings = _settings()
+    digests = [pair.digest(**settings) for pair in pairs]
+    file = Path(results) / "tables" / f"{file_stem(name, 'posterior')}.npz"
+    kept = _read(file)
+    if set(digests) - set(kept):  # the same pairs may have been sampled for another study
+        others = [each for each in sorted(file.parent.glob("*_posterior.npz")) if each != file]
+        kept = {digest: found for other in others for digest, found in _read(other).items()} | kept
+    new = {digest: pair for digest, pair in zip(digests, pairs, strict=True) if digest not in kept}
+    if new:
+        many = f"{len(new)} pairs" if len(new) > 1 else "a pair"
+        say(
+            f"{name}: sampling the posteriors of {many} of rankers, which may take minutes; "
+            "they are kept for the next report"
+        )
+        wanted = dict.fromkeys(digests)
+        for start in range(0, len(new), _AT_ONCE):
+            part = dict(list(new.items())[start : start + _AT_ONCE])
+            kept |= dict(zip(part, _run(list(part.values())), strict=True))
+            # Posteriors of scores that have changed since are dropped; an interrupted report goes on from here.
+            _write(file, {digest: kept[digest] for digest in wanted if digest in kept})
+    return [kept[digest] for digest in digests]
 
 
 def _named(rankers: Sequence[str], labels: Mapping[str, str]) -> str:

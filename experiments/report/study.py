@@ -9,10 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis import claims as paper
-from experiments.analysis import measurements
 from experiments.analysis.comparison import Comparison, compare
 from experiments.analysis.groups import groups_of
+from experiments.report import claims as paper
 from experiments.report import posteriors, stability, tables
 from experiments.report.measurements import missing_lines
 from experiments.report.output import Drawn, draw_group, draw_measurements
@@ -50,6 +49,7 @@ def write(
     *,
     absent: Mapping[str, str] | None = None,
     say: Callable[[str], None] = lambda text: None,
+    claims: pd.DataFrame | None = None,
 ) -> Findings:
     """Write every table and figure of a study.
 
@@ -65,6 +65,8 @@ def write(
         Data set that is not here → why.
     say : callable, optional
         Told what takes long.
+    claims : DataFrame, optional
+        The paper's claims, checked on more rows than this study's; by default they are checked on its own.
 
     Returns
     -------
@@ -85,7 +87,6 @@ def write(
         if not group.varies_iterations:
             found.written += stability.write(comparison, results)
         _keep(found, draw_group(frame, comparison, results))
-    measured: dict[str, pd.DataFrame] = {}
     of_protocol: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for config in configs:
         if config["protocol"].get("measure"):
@@ -93,11 +94,6 @@ def write(
             of_protocol.setdefault((config["protocol"]["name"], kind), []).append(config)
     for (protocol, kind), asked in of_protocol.items():
         rows = frame[(frame["protocol"] == protocol) & (frame["kind"] == kind)]
-        if kind in measurements.KINDS:
-            spread = measurements.points(rows, kind)
-            measured[kind] = (
-                pd.concat([measured[kind], spread], ignore_index=True) if kind in measured else spread
-            )
         labels = {
             config["ranker_key"]: str(config["ranker"].get("display_name") or config["ranker_key"])
             for config in asked
@@ -105,9 +101,12 @@ def write(
         missing = missing_lines(rows, asked, absent)
         found.unmeasured += missing
         _keep(found, draw_measurements(rows, protocol, kind, labels, missing, results))
-    found.claims = paper.check(found.comparisons, frame, measured)
     study = str(configs[0].get("study") or "run")
-    found.written += tables.write_claims(found.claims, study, results)
+    if claims is None:
+        found.claims = paper.checked([(frame, configs)], study, results, say=say)
+        found.written += tables.write_claims(found.claims, study, results)
+    else:
+        found.claims = paper.of_study(claims, configs)
     return found
 
 

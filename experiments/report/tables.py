@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.analysis.claims import shared_missing
+from experiments.analysis.claims_told import SCOPES, shared_missing, told
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.complexity import N_FITTED, complexity_table
 from experiments.analysis.convergence import convergence
@@ -246,15 +246,15 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
     return tables.written
 
 
-def write_claims(claims: pd.DataFrame, study: str, results: Path) -> list[Path]:
+def write_claims(claims: pd.DataFrame, study: str | None, results: Path) -> list[Path]:
     """Write the table of the paper's claims.
 
     Parameters
     ----------
     claims : DataFrame
         From :func:`experiments.analysis.claims.check`.
-    study : str
-        Name of the study.
+    study : str or None
+        Name of the study; None for the rows of many.
     results : Path
         The results folder.
 
@@ -266,24 +266,17 @@ def write_claims(claims: pd.DataFrame, study: str, results: Path) -> list[Path]:
     if not len(claims):
         return []
     tables = Tables(results)
-    tables.csv(claims, study, "claims")
-    shared, own = shared_missing(claims["missing"].tolist())
-    shown = pd.DataFrame(
-        {
-            "The paper's claim": claims["statement"],
-            "It holds where": claims["reading"],
-            "Outcome": claims["verdict"],
-            "Numbers": [
-                "; ".join(part for part in (evidence, lacking and f"missing: {lacking}") if part)
-                for evidence, lacking in zip(claims["evidence"], own, strict=True)
-            ],
-        }
-    )
+    name = "claims" if study is None else file_stem(study, "claims")
+    rows = "all studies" if study is None else f"the study {study}"
+    tables.csv(claims, name)
+    shared, _ = shared_missing(claims["missing"].tolist())
+    titles = {"claim": "The paper's claim", "reading": "It holds where", "numbers": "Numbers"}
+    titles |= {where: f"On {where}" for where in SCOPES}
+    shown = told(claims).drop(columns="place").rename(columns=titles)
     tables.latex(
         shown,
-        study,
-        "claims",
-        caption=f"Claims of the paper, checked on the rows of the study {study}.",
+        name,
+        caption=f"Claims of the paper, checked on the rows of {rows}.",
         notes=[f"Missing, where a line says nothing else: {shared}."] if shared else [],
     )
     return tables.written

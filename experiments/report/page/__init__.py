@@ -16,7 +16,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.analysis import measurements
-from experiments.analysis.claims import shared_missing
+from experiments.analysis.claims_told import SCOPES, counted, shared_missing, told
 from experiments.analysis.comparison import Comparison
 from experiments.files import write_whole
 from experiments.report.console import count
@@ -169,20 +169,21 @@ def _claims(claims: pd.DataFrame | None) -> Table | None:
     columns = [
         Column("claim"),
         Column("it holds where"),
-        Column("outcome"),
+        *(Column(f"on {where}") for where in SCOPES),
         Column("what the rows say"),
         Column("in the paper"),
     ]
     lines = []
-    _, own = shared_missing(claims["missing"].tolist())
-    for line, lacking in zip(claims.itertuples(), own, strict=True):
-        said = ". ".join(part for part in (line.evidence, lacking and f"Missing: {lacking}") if part)
+    for line, verdicts in zip(told(claims).to_dict("records"), claims.to_dict("records"), strict=True):
         cells = [
-            text(line.statement, kind="long"),
-            text(line.reading or "", kind="long"),
-            text(line.verdict, kind=_OUTCOMES.get(line.verdict, "open")),
-            text(said, kind="long"),
-            text(line.place),
+            text(line["claim"], kind="long"),
+            text(line["reading"], kind="long"),
+            *(
+                text(line[where], kind=_OUTCOMES.get(verdicts[verdict], "open"))
+                for where, (verdict, _) in SCOPES.items()
+            ),
+            text(line["numbers"], kind="long"),
+            text(line["place"]),
         ]
         lines.append(Line(cells))
     return Table("claims", "What the paper says, held against these rows", columns, lines)
@@ -191,22 +192,9 @@ def _claims(claims: pd.DataFrame | None) -> Table | None:
 def _claims_said(claims: pd.DataFrame | None) -> str:
     if claims is None or not len(claims):
         return ""
-    counts = claims["verdict"].value_counts()
-    told = [
-        f"{counts[outcome]} {one if counts[outcome] == 1 else several}"
-        for outcome, one, several in _COUNTED
-        if counts.get(outcome, 0)
-    ]
     shared, _ = shared_missing(claims["missing"].tolist())
     lacking = f" What those lack, where their line says nothing else: {shared}." if shared else ""
-    return f"Of {len(claims)} claims: {', '.join(told)}.{lacking}"
-
-
-_COUNTED = (
-    ("holds", "holds", "hold"),
-    ("does not hold", "does not hold", "do not hold"),
-    ("cannot be decided", *["cannot be decided with the rows that are here"] * 2),
-)
+    return f"{counted(claims)}{lacking}"
 
 
 def _measured(frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> Table | None:

@@ -8,7 +8,8 @@ import pandas as pd
 
 from experiments.analysis.comparison import NOT_ASKED, Comparison
 from experiments.analysis.cost import cost_quality, places
-from experiments.analysis.scores import MEASURES
+from experiments.analysis.same_rankers import same_rankers
+from experiments.analysis.scores import MEASURES, complete_rows
 from experiments.analysis.verdict import Verdict, verdict
 from experiments.report.page.tables import Cell, text
 
@@ -69,6 +70,7 @@ class Facts:
             key: places(comparison.scores[key], higher_is_better=measure.higher_is_better)
             for key, measure in MEASURES.items()
         }
+        self._same = same_rankers(complete_rows(frame, self.group.expected))
         self.verdicts = {key: self._verdict(key) for key in MEASURES}
         quality = {key: comparison.scores[key] for key in _QUALITY}
         self.cost = cost_quality(comparison.scores["fit_seconds"], quality)
@@ -82,6 +84,7 @@ class Facts:
             n_datasets=len(ranks.used),
             critical_distance=ranks.cd,
             pairs=self.pairs if key == "best_f1" else None,
+            same=self._same.everywhere,
         )
 
     def rank_of(self, key: str, ranker: str) -> float:

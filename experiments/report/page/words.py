@@ -150,7 +150,10 @@ def headline(
     names = listed([label[ranker] for ranker in verdict.best])
     if len(verdict.best) == verdict.n_rankers:
         return f"All {verdict.n_rankers} rankers share one place by {title}."
-    verb = "share the first place" if len(verdict.best) > 1 else "comes first"
+    verb = "comes first" if verdict.one else "share the first place"
+    if verdict.one and len(verdict.best) > 1:
+        twins = listed([label[ranker] for ranker in verdict.best[1:]])
+        names = f"{label[verdict.best[0]]}, which on these data is the same as {twins},"
     if verdict.n_datasets == 1:
         value = scores.get(verdict.best[0], math.nan)
         told = "" if math.isnan(value) else f" ({value:.3f})"
@@ -158,9 +161,9 @@ def headline(
             datasets[0] if n_here < 2 else f"{datasets[0]}, the one data set that the compared rankers share"
         )
         return f"On {where}, {names} {verb} by {title}{told}. One data set says nothing about others."
-    if len(verdict.best) > 1:
+    if not verdict.one:
         return f"{names} {verb} by {title}."
-    n_others = verdict.n_rankers - 1
+    n_others = verdict.n_rankers - len(verdict.best)
     if len(verdict.apart) == n_others or len(verdict.surely_beaten) == n_others:
         return f"{names} is best by {title}."
     if not (verdict.apart or verdict.surely_beaten):
