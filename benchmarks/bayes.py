@@ -28,6 +28,7 @@ sys.path.insert(0, str(FOLDER.parent))
 
 from benchmarks.environments import python_of  # noqa: E402
 from experiments.analysis.bayes import hierarchical_test, hierarchical_tests  # noqa: E402
+from experiments.printing import prepare_output  # noqa: E402
 
 PARAMETERS = ("delta0", "std0", "nu")
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -182,4 +183,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    prepare_output()
     main(sys.argv[1:])

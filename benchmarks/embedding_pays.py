@@ -27,6 +27,7 @@ from benchmarks import workloads  # noqa: E402
 from benchmarks.peers import commit, machine  # noqa: E402
 from benchmarks.processes import Worker  # noqa: E402
 from benchmarks.races import said  # noqa: E402
+from experiments.printing import prepare_output  # noqa: E402
 
 # name: (title, axis, fixed part, [(n, p, density)])
 SERIES = {
@@ -204,4 +205,5 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
+    prepare_output()
     main()

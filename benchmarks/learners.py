@@ -28,6 +28,7 @@ from experiments import datasets  # noqa: E402
 from experiments.config import compose_runs  # noqa: E402
 from experiments.learners import NestedLogisticRegression  # noqa: E402
 from experiments.metrics.relative_f1 import feature_grid  # noqa: E402
+from experiments.printing import prepare_output  # noqa: E402
 from experiments.splits import folds  # noqa: E402
 from reliefe import ReliefF  # noqa: E402
 
@@ -92,4 +93,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    prepare_output()
     main()
