@@ -1,4 +1,4 @@
-"""What programs print, on consoles of every encoding: signs that one lacks are written with signs that it has."""
+"""What programs print, under every encoding: characters that it lacks are written with those that it has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from experiments.pipes import outlive_readers
 #: Name of the error handler, for ``str.encode`` and text files.
 READABLE = "reliefe-readable"
 
-#: Signs that messages, tables and help pages use → how they are written in ASCII.
+#: Characters that messages, tables and help pages use → how they are written in ASCII.
 _IN_ASCII = {
     "×": "x",
     "±": "+-",
@@ -60,9 +60,9 @@ def _replaced(error: UnicodeError) -> tuple[str, int]:
         raise error
     text = error.object[error.start : error.end]
     written = []
-    for sign in text:
-        told = _IN_ASCII.get(sign)
-        written.append(sign.encode("ascii", "backslashreplace").decode() if told is None else told)
+    for character in text:
+        told = _IN_ASCII.get(character)
+        written.append(character.encode("ascii", "backslashreplace").decode() if told is None else told)
     return "".join(written), error.end
 
 
@@ -70,7 +70,7 @@ codecs.register_error(READABLE, _replaced)
 
 
 def readable(text: str, encoding: str | None) -> str:
-    r"""Write text with the signs of an encoding.
+    r"""Write text with the characters of an encoding.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def readable(text: str, encoding: str | None) -> str:
     Returns
     -------
     str
-        Signs that the encoding lacks are in ASCII: the usual ones as people write them (``×`` as ``x``), all
+        Characters that the encoding lacks are in ASCII: the usual ones as people write them (``×`` as ``x``), all
         others as Python does (``é`` as ``\xe9``), so that two names never become one.
     """
     try:

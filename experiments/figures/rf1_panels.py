@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.figures import rf1_curve, style
-from experiments.figures.sheet import Legend, Sheet, empty
+from experiments.figures.sheet import Legend, Sheet, empty, shortened
 
 _AXES_HEIGHT = 1.25
 _MOST_COLUMNS = 2
@@ -63,7 +63,7 @@ def figure(
             mine = curves[curves["ranker"].map(panels) == panel]
             of_ranker = {ranker: looks[variants[ranker]] for ranker in mine["ranker"].unique()}
             rf1_curve.draw(axes, mine, looks=of_ranker, labels=variants)
-            axes.set_title(panel, pad=3)
+            axes.set_title(shortened(panel, room - 0.7, 8), pad=3)
             if column:
                 axes.set_ylabel("")
             lowest.append(axes.get_ylim()[0])
