@@ -19,7 +19,7 @@ _TITLE_HEIGHT = 0.26
 _X_LABEL_HEIGHT = 0.42
 _LEGEND_ROW = 0.123
 _NOTE_ROW = 0.105
-_LEFT, _RIGHT = 0.5, 0.14
+_LEFT, _RIGHT = 0.56, 0.14
 #: Width of the legend's labels, in two columns and in one, inches.
 _LABEL_WIDTH = {2: style.COLUMN_WIDTH / 2 - 0.4, 1: style.COLUMN_WIDTH - 0.6}
 _MOST_TICKS = 8
@@ -115,7 +115,7 @@ def figure(
     n_rows = sum(label.count("\n") + 1 for label in labels.values())
     if n_columns == 2:
         n_rows = math.ceil(len(labels) / 2)
-    title_lines = wrapped(title, style.COLUMN_WIDTH - _LEFT + _RIGHT - 0.1, 8)  # centred over the axes
+    title_lines = wrapped(title, style.COLUMN_WIDTH - _LEFT + _RIGHT - 0.2, 8)  # centred over the axes
     note_lines = wrapped(note, style.COLUMN_WIDTH - 0.15)
     heights = {
         "title": _TITLE_HEIGHT + 0.14 * max(len(title_lines) - 1, 0),
