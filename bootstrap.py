@@ -59,6 +59,10 @@ class SetupError(Exception):
 
 def main(argv):
     """Set up, then hand over to what was asked for; returns the exit code."""
+    for name in ("stdout", "stderr"):  # a path may hold letters that the console's code page lacks
+        stream = getattr(sys, name)
+        if stream is getattr(sys, "__" + name + "__") and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     if sys.version_info < NEEDED:
         return say(
             f"Python {NEEDED[0]}.{NEEDED[1]} or newer is needed; this is {version()} ({sys.executable})", 2

@@ -14,12 +14,12 @@ import sys
 from pathlib import Path
 
 from experiments.errors import BadInputError
-from experiments.pipes import outlive_readers
+from experiments.printing import prepare_output
 
 
 def main(argv: list[str]) -> int:
     """Publish; 0 = done, 2 = bad input."""
-    outlive_readers()
+    prepare_output()
     parser = argparse.ArgumentParser(
         prog="publish.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -23,10 +23,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import workloads  # noqa: E402
-from benchmarks.peers import commit, machine  # noqa: E402
-from benchmarks.processes import Worker  # noqa: E402
-from benchmarks.races import said  # noqa: E402
+from benchmarks import workloads
+from benchmarks.peers import commit, machine
+from benchmarks.processes import Worker
+from benchmarks.races import said
+from experiments.printing import prepare_output
 
 # name: (title, axis, fixed part, [(n, p, density)])
 SERIES = {
@@ -204,4 +205,5 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
+    prepare_output()
     main()

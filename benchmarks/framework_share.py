@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from experiments.printing import prepare_output
+
 ROOT = Path(__file__).resolve().parents[1]
 DEFAULT = [
     "dataset=digits",
@@ -50,4 +52,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    prepare_output()
     main(sys.argv[1:] or DEFAULT)

@@ -12,6 +12,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from experiments.printing import prepare_output
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "performance.md"
 
@@ -77,6 +79,7 @@ def fill(name, content):
 
 
 if __name__ == "__main__":
+    prepare_output()
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     sys.exit(main(sys.argv[1:]))

@@ -11,6 +11,7 @@ import time
 
 from sklearn.datasets import load_digits
 
+from experiments.printing import prepare_output
 from reliefe import ReliefF
 
 
@@ -38,4 +39,5 @@ def main():
 
 
 if __name__ == "__main__":
+    prepare_output()
     main()

@@ -31,6 +31,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from experiments.printing import prepare_output
+
 MODULE = "benchmarks.study_scale"
 N_REPEATS, N_SPLITS, N_WORKERS = 100, 2, 2
 CELL_SECONDS = 1e-3
@@ -189,4 +191,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    prepare_output()
     main()

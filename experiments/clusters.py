@@ -22,7 +22,7 @@ from joblib._dask import DaskDistributedBackend
 from experiments.cells import Cell
 from experiments.crews import Crew, Task
 from experiments.errors import ConfigError, LauncherError
-from experiments.pipes import outlive_readers
+from experiments.printing import prepare_output
 from experiments.processes import THREAD_VARIABLES, end_tree
 from experiments.work import Orders, Outcome, work_batch
 
@@ -164,7 +164,7 @@ class _Backend(DaskDistributedBackend):
 
 
 def _on_worker(cells: Sequence[Cell], shelved: str, orders: Orders) -> list[Outcome]:
-    outlive_readers()
+    prepare_output()
     # What a ranker or learner runs in parallel itself stays on its worker.
     with parallel_config(backend="threading", n_jobs=1):
         return work_batch(cells, shelved, orders)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import metadata
 
 from experiments.errors import BadInputError
-from experiments.pipes import outlive_readers
+from experiments.printing import prepare_output
 
 #: How a run and a report are started: in a checkout, and elsewhere.
 CHECKOUT = ("python run.py", "python report.py")
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _begin() -> None:
     """Get ready for readers that leave, and for a module that takes the process down while it is imported."""
-    outlive_readers()
+    prepare_output()
     with suppress(AttributeError, OSError, ValueError, RuntimeError):  # where standard error is no file
         faulthandler.enable()
 

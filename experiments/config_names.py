@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.config_shapes import one_line
 from experiments.overrides import Override
 
 #: Never decide numbers, so they are no part of a name.
@@ -124,7 +125,8 @@ def _own_file(group: str, stock: Mapping[str, Any], block: Mapping[str, Any]) ->
     if group != "dataset" or not isinstance(stock.get("source"), Mapping):
         return None
     path = block["source"].get("path")
-    return Path(path).name if stock["source"].get("path", "") is None and isinstance(path, str) else None
+    is_open = stock["source"].get("path", "") is None
+    return one_line(Path(path).name) if is_open and isinstance(path, str) else None
 
 
 def _value_at(node: Any, path: Sequence[str]) -> Any:
@@ -138,4 +140,4 @@ def _short(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, list):
         return f"[{','.join(map(_short, value))}]"
-    return str(value)
+    return one_line(value)

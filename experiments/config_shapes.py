@@ -10,6 +10,25 @@ from experiments import schema
 from experiments.errors import ConfigError, wrong_name
 
 
+def one_line(name: object) -> str:
+    r"""Make a name fit for tables, figures and files: one line of characters that can be printed.
+
+    Parameters
+    ----------
+    name : object
+        Its ``str`` counts; a file's name may hold bytes that are no text.
+
+    Returns
+    -------
+    str
+        White space is single spaces; what cannot be printed is written as Python does (``\x07``).
+    """
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode()
+        for each in " ".join(str(name).split())
+    )
+
+
 def conforming(group: str, block: Any, origin: str) -> dict[str, Any]:
     """Give a block the types of its dataclass, and check the ranges that types cannot say.
 
@@ -66,6 +85,8 @@ def conforming(group: str, block: Any, origin: str) -> dict[str, Any]:
             raise ConfigError(f"{where}{name} must be {what}, not {block[key]}")
     if group == "protocol":
         _check_measure(block, origin)
+    if "name" in block:
+        block["name"] = one_line(block["name"])
     return block
 
 
@@ -111,7 +132,5 @@ def _conforming_ranker(block: dict[str, Any], origin: str) -> dict[str, Any]:
         raise ConfigError(f"{origin}: ranker._target_ must name a class or function, not {target!r}")
     if not isinstance(block.get("_partial_", False), bool):
         raise ConfigError(f"{origin}: ranker._partial_ must be true or false, not {block['_partial_']!r}")
-    block.setdefault("display_name", target.rpartition(".")[2])
-    if not isinstance(block["display_name"], str):
-        block["display_name"] = str(block["display_name"])
+    block["display_name"] = one_line(block.get("display_name") or "") or target.rpartition(".")[2]
     return block

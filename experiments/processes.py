@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-from experiments.pipes import outlive_readers
+from experiments.printing import prepare_output
 
 #: What tells libraries how many threads to start with.
 THREAD_VARIABLES = (
@@ -40,7 +40,7 @@ def begin_worker(owner: int, n_threads: int | None = None) -> None:
     n_threads : int, optional
         What numerical libraries may start with; by default what the environment says.
     """
-    outlive_readers()  # or a ranker that prints would fail for want of one
+    prepare_output()  # or a ranker that prints would fail for want of one
     if n_threads is not None:
         os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the runner, which ends its workers

@@ -97,7 +97,7 @@ def overview(name: str, folder: Path = FOLDER) -> str:
             mean = "" if ranks is None else rank_shown(ranks.average_ranks.get(ranker, np.nan))
             scores = " | ".join(_number(table.loc[each, ranker], 3) for each in table.index)
             took = seconds.loc[timed, ranker].mean(skipna=False)
-            lines.append(f"| {group.labels[ranker]} | {mean} | {scores} | {_number(took, None)} |")
+            lines.append(f"| {_in_cell(group.labels[ranker])} | {mean} | {scores} | {_number(took, None)} |")
         if comparison.missing_lines:
             lines += ["", "Missing:", "", *(f"* {line}" for line in comparison.missing_lines)]
         parts.append("\n".join(lines))

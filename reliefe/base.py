@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from numbers import Integral
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags

@@ -5,6 +5,7 @@ import pytest
 from made_up_claims import EXTENTS, everywhere, mcc, mlc, posteriors, rows, study
 
 from experiments.analysis import claims
+from experiments.analysis.stand_ins import STAND_INS
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "cannot be decided"
 FIRST, FASTER = "lowest rank by max F1", "faster than all Relief rankers"
@@ -106,7 +107,7 @@ def test_posteriors_of_related_data_sets_are_not_those_of_the_papers():
 
 
 def standing_in(scores):
-    return {claims.STAND_INS.get(name, name): score for name, score in scores.items()}
+    return {STAND_INS.get(name, name): score for name, score in scores.items()}
 
 
 def test_stand_ins_count_where_skrebates_rankers_were_not_run_and_never_for_times():

@@ -174,7 +174,7 @@ def test_figures_draw_and_read_no_store():
 def test_reports_run_nothing():
     allowed = [
         f"experiments.{name}"
-        for name in ("report", "figures", "analysis", "files", "errors", "numbers", "statuses")
+        for name in ("report", "figures", "analysis", "files", "errors", "numbers", "printing", "statuses")
     ]
     assert not offending("experiments.report", only=allowed)
 

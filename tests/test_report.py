@@ -171,8 +171,9 @@ def test_a_hundred_columns_without_colours_where_there_is_no_terminal(tmp_path, 
     assert "\x1b" not in text
     tables = text.partition("written:")[0].splitlines()
     assert max(map(len, tables)) <= 100
-    assert ("±" in text) == (encoding == "utf-8")
-    assert ("+-" in text) == (encoding != "utf-8")
+    assert ("±" in text) == (encoding != "ascii")
+    assert (" +- " in text) == (encoding == "ascii")
+    assert ("──" in text) == (encoding == "utf-8")
 
 
 @pytest.mark.parametrize("columns", [200, 80, 40, 5])

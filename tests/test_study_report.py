@@ -25,7 +25,7 @@ from experiments.figures import style
 from experiments.metrics.stability import orders, selection_stability, top_sets
 from experiments.report import posteriors
 from experiments.report import study as whole_study
-from experiments.report.tables import Tables, escaped
+from experiments.report.tables import Tables, escaped, formula
 
 FEW = {"n_repeats": 1, "n_splits": 3}
 SOME = {name: RANKERS[name] for name in ("reliefe", "relieff", "skrebate_surf", "random_forest")}
@@ -309,8 +309,12 @@ def test_the_table_of_complexity_says_what_is_fitted_to_what(tmp_path, asked):
     [
         ("a_b & 5 % #1 {x}", r"a\_b \& 5 \% \#1 \{x\}"),
         (r"\x~^", r"\textbackslash{}x\textasciitilde{}\textasciicircum{}"),
-        ("$x_1^2$ and y_2", r"$x_1^2$ and y\_2"),
+        (f"{formula('x_1^2')} and y_2", r"$x_1^2$ and y\_2"),
+        ("$x_1^2$ and y_2", r"\$x\_1\textasciicircum{}2\$ and y\_2"),
         ("5 $ a_b", r"5 \$ a\_b"),
+        ("a < b | b > c", r"a \textless{} b \textbar{} b \textgreater{} c"),
+        ("[0, 1]", "{}[0, 1]"),
+        ("*", "{}*"),
         ("1 ± 2 × ε – √", r"1 $\pm$ 2 $\times$ $\varepsilon$ -- $\surd$"),
     ],
 )

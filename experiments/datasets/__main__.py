@@ -13,8 +13,8 @@ from experiments.config import compose_runs
 from experiments.config_help import names
 from experiments.datasets.overview import as_list, as_markdown, as_text, find_out
 from experiments.errors import BadInputError, ConfigError, near_names, wrong_name
-from experiments.pipes import outlive_readers
 from experiments.places import conf_folder
+from experiments.printing import prepare_output
 
 _PROGRAM = "python -m experiments.datasets"
 USAGE = """python -m experiments.datasets check [NAME…] [--all] [--markdown]
@@ -47,7 +47,7 @@ def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
     int
         Exit code: 0, 1 for what is wrong with data, 2 for a slip of the pen.
     """
-    outlive_readers()
+    prepare_output()
     if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
         print(USAGE.replace(_PROGRAM, program))
         return 0 if argv else 2

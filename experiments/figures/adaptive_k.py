@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty
+from experiments.figures.sheet import Legend, Sheet, empty, shortened
 
 _AXES_HEIGHT = 1.7
 
@@ -69,8 +69,9 @@ def figure(
                     markevery=(number * 7 % every, every), gid=str(dataset),
                 )  # fmt: skip
             axes.set_ylim(bottom=0)
+            axes.xaxis.set_major_formatter(style.PowersOfTen())
             axes.xaxis.set_minor_formatter(NullFormatter())
-            axes.set_title((labels or {}).get(str(ranker), str(ranker)), pad=3)
+            axes.set_title(shortened((labels or {}).get(str(ranker), str(ranker)), width - 0.7, 8), pad=3)
             axes.set_xlabel("neighbours taken, k")
             axes.set_ylabel("density per decade of k")
     return sheet.figure

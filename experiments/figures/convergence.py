@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty
+from experiments.figures.sheet import Legend, Sheet, empty, shortened
 
 _AXES_HEIGHT = 1.5
 
@@ -98,7 +98,7 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
             bottom = (n_rows - 1 - row) * each + 0.4
             axes = sheet.axes(column * room + 0.52, bottom, room - 0.64, _AXES_HEIGHT)
             draw(axes, points[points["dataset"] == dataset], looks)
-            axes.set_title(str(dataset), pad=3)
+            axes.set_title(shortened(str(dataset), room - 0.7, 8), pad=3)
             axes.set_xlabel("iterations (last point: every row once)")
             if column == 0:
                 axes.set_ylabel("AUrF1")

@@ -10,6 +10,7 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from experiments.figures import style
+from experiments.figures.sheet import shortened
 from experiments.numbers import fixed
 
 
@@ -70,8 +71,8 @@ def heat_map(
                 column, row, fixed(value, numbers), ha="center", va="center", fontsize=size,
                 color="white" if dark else "black",
             )  # fmt: skip
-    axes.set_xticks(range(values.shape[1]), list(table.columns), rotation=90)
-    axes.set_yticks(range(values.shape[0]), list(table.index))
+    axes.set_xticks(range(values.shape[1]), [shortened(str(each)) for each in table.columns], rotation=90)
+    axes.set_yticks(range(values.shape[0]), [shortened(str(each)) for each in table.index])
     axes.tick_params(length=0)
     axes.grid(False)
     for side in axes.spines.values():

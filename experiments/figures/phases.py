@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty, room_for
+from experiments.figures.sheet import Legend, Sheet, empty, room_for, shortened
 
 _BAR = 0.17
 
@@ -62,7 +62,7 @@ def figure(
             axes.text(1.01, place, f"{line.total:.3g} s", va="center", fontsize=7)
         axes.set_ylim(len(bars) - 0.5, -0.5)
         axes.set_xlim(0, 1)
-        axes.set_yticks(range(len(bars)), names)
+        axes.set_yticks(range(len(bars)), [shortened(name) for name in names])
         axes.tick_params(axis="y", length=0)
         axes.xaxis.set_major_formatter(PercentFormatter(1.0))
         axes.set_xlabel("share of the fit's time")

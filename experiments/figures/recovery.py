@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from experiments.figures import style
+from experiments.figures.sheet import shortened, wrapped
 
 _PANEL_HEIGHT = 1.05
 _GAP = 0.54
@@ -20,7 +21,6 @@ _BETWEEN = 0.16
 _LEGEND_ROW = 0.123
 _NOTE_ROW = 0.105
 _PANELS_IN_A_ROW = 2
-_NOTE_CHARACTERS = 72
 _TITLE_CHARACTERS = 28
 
 
@@ -47,6 +47,7 @@ def draw(
             linestyle=look.dashes,
             marker=look.marker,
             label=labels.get(ranker, ranker),
+            gid=f"curve {ranker}",
             clip_on=False,
             zorder=3,
         )
@@ -99,7 +100,7 @@ def figure(
         "against the number of noise columns.",
         *note.splitlines(),
     ]
-    note_lines = [line for part in lines for line in textwrap.wrap(part, _NOTE_CHARACTERS)]
+    note_lines = wrapped("\n".join(lines), style.COLUMN_WIDTH - 0.15)
     legend = _LEGEND_ROW * math.ceil(len(rankers) / 2) + 0.08
     small_print = _NOTE_ROW * len(note_lines) + 0.06
     width = style.COLUMN_WIDTH
@@ -118,16 +119,14 @@ def figure(
                 axes.set_yticklabels([])
             else:
                 axes.set_ylabel("share found")
-        handles = {}
-        for axes in made.axes:
-            handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-        texts = [labels.get(ranker, ranker) for ranker in rankers]
-        made.legend(
-            [handles[text] for text in texts],
-            texts,
+        handles = {line.get_gid(): line for axes in made.axes for line in axes.lines}
+        style.legend(
+            made,
+            [handles[f"curve {ranker}"] for ranker in rankers],
+            [shortened(labels.get(ranker, ranker), width / 2 - 0.45) for ranker in rankers],
             loc="upper center",
             bbox_to_anchor=(0.5, (small_print + legend) / total),
-            ncols=min(2, len(texts)),
+            ncols=min(2, len(rankers)),
             borderaxespad=0,
             borderpad=0,
             handlelength=2.6,

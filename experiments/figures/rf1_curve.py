@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,16 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from experiments.figures import style
+from experiments.figures.sheet import text_width, wrapped
 
 _AXES_HEIGHT = 2.2
 _TITLE_HEIGHT = 0.26
 _X_LABEL_HEIGHT = 0.42
 _LEGEND_ROW = 0.123
 _NOTE_ROW = 0.105
-_LEFT, _RIGHT = 0.5, 0.14
-#: Characters that fit, at the sizes of the style.
-_NOTE_CHARACTERS = 76
-_LABEL_CHARACTERS = {2: 26, 1: 58}
+_LEFT, _RIGHT = 0.56, 0.14
+#: Width of the legend's labels, in two columns and in one, inches.
+_LABEL_WIDTH = {2: style.COLUMN_WIDTH / 2 - 0.4, 1: style.COLUMN_WIDTH - 0.6}
 _MOST_TICKS = 8
 #: Width of a digit of the ticks, inches.
 _DIGIT = 0.062
@@ -80,6 +79,7 @@ def draw(
             marker=look.marker,
             markevery=(place % every, every),
             label=labels.get(ranker, ranker),
+            gid=f"curve {ranker}",
             zorder=3,
             gid=str(ranker),
         )
@@ -114,13 +114,13 @@ def figure(
         Not registered anywhere, so nothing has to be closed.
     """
     labels = {ranker: (labels or {}).get(ranker, ranker) for ranker in curves["ranker"].unique()}
-    n_columns = 2 if all(len(label) <= _LABEL_CHARACTERS[2] for label in labels.values()) else 1
-    labels = {key: textwrap.fill(label, _LABEL_CHARACTERS[n_columns]) for key, label in labels.items()}
+    n_columns = 2 if all(text_width(label, 7) <= _LABEL_WIDTH[2] for label in labels.values()) else 1
+    labels = {key: "\n".join(wrapped(label, _LABEL_WIDTH[n_columns], 7)) for key, label in labels.items()}
     n_rows = sum(label.count("\n") + 1 for label in labels.values())
     if n_columns == 2:
         n_rows = math.ceil(len(labels) / 2)
-    title_lines = textwrap.wrap(title, 58)
-    note_lines = [line for part in note.splitlines() for line in textwrap.wrap(part, _NOTE_CHARACTERS)]
+    title_lines = wrapped(title, style.COLUMN_WIDTH - _LEFT + _RIGHT - 0.2, 8)  # centred over the axes
+    note_lines = wrapped(note, style.COLUMN_WIDTH - 0.15)
     heights = {
         "title": _TITLE_HEIGHT + 0.14 * max(len(title_lines) - 1, 0),
         "axes": _AXES_HEIGHT,
@@ -138,11 +138,12 @@ def figure(
         )
         draw(axes, curves, labels=labels, looks=looks)
         axes.set_title("\n".join(title_lines))
-        handles, texts = axes.get_legend_handles_labels()
+        handles = [line for line in axes.lines if (line.get_gid() or "").startswith("curve ")]
         if handles:
-            made.legend(
+            style.legend(
+                made,
                 handles,
-                texts,
+                [line.get_label() for line in handles],
                 loc="upper center",
                 bbox_to_anchor=(0.5, (heights["note"] + heights["legend"]) / total),
                 ncols=min(n_columns, len(handles)),

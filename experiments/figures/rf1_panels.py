@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.figures import rf1_curve, style
-from experiments.figures.sheet import Legend, Sheet, empty
+from experiments.figures.sheet import Legend, Sheet, empty, shortened
 
 _AXES_HEIGHT = 1.35
 _TITLE_HEIGHT, _X_LABEL_HEIGHT, _LEFT, _RIGHT = 0.24, 0.42, 0.52, 0.14
@@ -83,7 +83,7 @@ def figure(
                 shown = [each[0] for each in lines[name]]
                 _draw_others(axes, curves[curves["ranker"].map(panels) != name])
                 rf1_curve.draw(axes, bare[bare["ranker"].isin(shown)], looks=looks, labels=labels)
-                axes.set_title(name, pad=3)
+                axes.set_title(shortened(name, room - 0.7, 8), pad=3)
                 if column:
                     axes.set_ylabel("")
                 _add_legend(axes, legends[name], room - 0.1)

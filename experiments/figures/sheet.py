@@ -18,6 +18,8 @@ from experiments.figures import style
 _TITLE, NOTE, TICK, _LEGEND = 8, 6, 7, 7
 _TITLE_ROW, _NOTE_ROW, _LEGEND_ROW = 0.14, 0.105, 0.125
 _MARGIN = 0.06
+#: Names beside axes get at most so much, inches.
+LONGEST = 2.2
 _TO_PATH = TextToPath()
 
 
@@ -80,6 +82,36 @@ def wrapped(text: str, width: float, size: float = NOTE) -> list[str]:
     return lines
 
 
+def shortened(text: str, width: float = LONGEST, size: float = TICK) -> str:
+    """Cut a name down to a width: its beginning and its end, with an ellipsis between them.
+
+    Parameters
+    ----------
+    text : str
+        One line.
+    width : float, default=2.2
+        Inches.
+    size : float, default=7
+        Points.
+
+    Returns
+    -------
+    str
+        The text itself where it fits.
+    """
+    if text_width(text, size) <= width:
+        return text
+    kept = len(text) - 1
+    while kept > 2 and text_width(_cut(text, kept), size) > width:
+        kept -= 1
+    return _cut(text, kept)
+
+
+def _cut(text: str, kept: int) -> str:
+    tail = kept // 3
+    return f"{text[: kept - tail]}…{text[len(text) - tail :]}"
+
+
 def _pieces(paragraph: str) -> Iterator[tuple[str, str]]:
     """Give what may stand alone on a line, each with what separates it from the piece before."""
     for word in paragraph.split():
@@ -103,8 +135,12 @@ class Legend:
 
     def columns(self, width: float) -> int:
         """Say in how many columns the entries fit."""
-        longest = max((text_width(label, _LEGEND) for label in self.labels), default=1)
+        longest = max((text_width(label, _LEGEND) for label in self.fitting(width)), default=1)
         return max(1, min(len(self.labels) or 1, int((width - 2 * _MARGIN) / (longest + 0.5))))
+
+    def fitting(self, width: float) -> list[str]:
+        """Shorten labels that are longer than a line."""
+        return [shortened(label, width - 2 * _MARGIN - 0.5, _LEGEND) for label in self.labels]
 
     def height(self, width: float) -> float:
         """Return the height that the entries take, inches."""
@@ -167,9 +203,10 @@ class Sheet:
             )
         if self.legend.labels:
             top = self._below - _MARGIN / 2
-            self.figure.legend(
+            style.legend(
+                self.figure,
                 self.legend.handles,
-                self.legend.labels,
+                self.legend.fitting(self.width),
                 loc="upper center",
                 bbox_to_anchor=(0.5, top / self._total),
                 ncols=self.legend.columns(self.width),
@@ -209,7 +246,7 @@ def room_for(labels: Iterable[str], *, least: float = 0.4) -> float:
     Parameters
     ----------
     labels : iterable of str
-        All in one line.
+        All in one line; drawn as :func:`shortened` has them.
     least : float, default=0.4
         Never less than this.
 
@@ -217,7 +254,7 @@ def room_for(labels: Iterable[str], *, least: float = 0.4) -> float:
     -------
     float
     """
-    return max(least, max((text_width(label, TICK) for label in labels), default=0) + 0.12)
+    return max(least, max((text_width(shortened(label), TICK) for label in labels), default=0) + 0.12)
 
 
 def empty(title: str, why: str, note: str = "") -> Figure:
@@ -234,10 +271,13 @@ def empty(title: str, why: str, note: str = "") -> Figure:
     -------
     Figure
     """
+    lines = wrapped(why, style.COLUMN_WIDTH - 0.3, _TITLE)
+    height = max(0.7, _TITLE_ROW * len(lines) + 0.2)
     with style.applied():
-        sheet = Sheet(style.COLUMN_WIDTH, 0.7, title, note)
-        axes = sheet.axes(0.1, 0.05, style.COLUMN_WIDTH - 0.2, 0.6)
+        sheet = Sheet(style.COLUMN_WIDTH, height, title, note)
+        axes = sheet.axes(0.1, 0.05, style.COLUMN_WIDTH - 0.2, height - 0.1)
         axes.set_axis_off()
-        text = "\n".join(wrapped(why, style.COLUMN_WIDTH - 0.3, _TITLE))
-        axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, gid="nothing")
+        axes.text(
+            0.5, 0.5, "\n".join(lines), ha="center", va="center", transform=axes.transAxes, gid="nothing"
+        )
     return sheet.figure

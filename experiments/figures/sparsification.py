@@ -53,6 +53,8 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
                 markeredgewidth=1, markersize=5.5, zorder=4, gid=f"estimated {dataset}",
             )  # fmt: skip
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(style.PowersOfTen())
+        axes.xaxis.set_minor_formatter(style.PowersOfTen(labelOnlyBase=False))
         axes.set_ylim(-0.03, 1.03)
         axes.set_xlabel("ε allowed (hollow: the estimated ε)")
         axes.set_ylabel("share of non-zeros left")

@@ -21,9 +21,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib.style
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.ticker import LogFormatterSciNotation
 
 from experiments.files import write_whole
 
@@ -50,6 +53,8 @@ HEAT = "cividis"
 #: Comes with matplotlib, so figures look the same on every machine.
 FONT = "DejaVu Sans"
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 _STYLE = {
     "font.family": FONT,
     "font.size": 8,
@@ -70,6 +75,8 @@ _STYLE = {
     "lines.linewidth": 1.2,
     "lines.markersize": 3.2,
     "lines.markeredgewidth": 0,
+    # A name is never markup: "$5 vs $10" is no formula.
+    "text.parse_math": False,
     "savefig.dpi": 300,
     # Text as outlines: the file looks the same wherever it is opened.
     "svg.fonttype": "path",
@@ -238,6 +245,46 @@ def applied() -> Iterator[None]:
     """Draw and save in this project's style while the block runs, whatever the user's own settings are."""
     with matplotlib.style.context(["default", _STYLE]):
         yield
+
+
+def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], **settings: Any) -> Legend:
+    """Add a legend with every label in it; matplotlib by itself leaves out those that begin with ``_``.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Where to.
+    handles : sequence of artist
+        One for each label.
+    labels : sequence of str
+        Any text, equal ones too.
+    **settings
+        For ``Figure.legend``.
+
+    Returns
+    -------
+    matplotlib.legend.Legend
+    """
+    made = figure.legend(list(handles), [str(place) for place in range(len(labels))], **settings)
+    for text, label in zip(made.get_texts(), labels, strict=True):
+        text.set_text(label)
+    return made
+
+
+class PowersOfTen(LogFormatterSciNotation):
+    """Formatter for the ticks of a logarithmic axis, such as "10⁻²": matplotlib's, without its markup.
+
+    Takes the parameters of ``matplotlib.ticker.LogFormatterSciNotation``; values that are no power of ten are
+    written as they are.
+    """
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Write one tick; empty where matplotlib would write none."""
+        if not super().__call__(x, pos):
+            return ""
+        power = round(math.log10(x)) if x > 0 else 0
+        is_power = x > 0 and math.isclose(x, 10.0**power, rel_tol=1e-9)
+        return f"10{str(power).translate(_RAISED)}" if is_power else f"{x:g}"
 
 
 def save(figure: Figure, folder: Path, stem: str) -> list[Path]:

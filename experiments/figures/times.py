@@ -9,10 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty, room_for
+from experiments.figures.sheet import Legend, Sheet, empty, room_for, shortened
 
 _ROW = 0.16
 
@@ -67,13 +67,13 @@ def draw(
     axes.set_xscale("log")
     axes.set_xlim(left, right)
     axes.set_ylim(len(times) - 0.4, -0.6)
-    axes.set_yticks(range(len(times)), [labels.get(each, each) for each in times["ranker"]])
+    axes.set_yticks(range(len(times)), [shortened(labels.get(each, each)) for each in times["ranker"]])
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("seconds of a fit")
     axes.grid(True, axis="x")
     axes.grid(False, axis="y")
     axes.xaxis.set_major_locator(LogLocator(numticks=8))
-    axes.xaxis.set_major_formatter(LogFormatterSciNotation())
+    axes.xaxis.set_major_formatter(style.PowersOfTen())
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from experiments.config import compose_runs
 from experiments.errors import BadInputError, ConfigError, wrong_name
-from experiments.pipes import outlive_readers
+from experiments.printing import prepare_output
 from experiments.ranker_check import CHECKS, SECONDS, outcomes
 
 _STATES = ("passed", "failed", "doubtful", "not applicable", "not judged")
@@ -39,7 +39,7 @@ def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
     int
         Exit code: 0, 1 when a check failed, 2 for a slip of the pen.
     """
-    outlive_readers()
+    prepare_output()
     if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
         print(USAGE.replace(_PROGRAM, program))
         return 0 if argv else 2

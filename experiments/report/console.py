@@ -20,13 +20,12 @@ from rich.text import Text
 
 from experiments.analysis.claims_model import UNDECIDED
 from experiments.analysis.claims_told import shown
+from experiments.printing import readable
 from experiments.statuses import BAD_STATUSES, when_again
 
 _WIDEST = 100
 #: Columns of a matrix take at least this much.
 _MATRIX_COLUMN = 12
-#: For consoles that cannot show the real ones.
-_PLAIN = str.maketrans({"±": "+-", "×": "x", "–": "-", "·": "-", "…": "...", "→": "->"})
 
 
 def count(number: int, noun: str) -> str:
@@ -84,7 +83,7 @@ class Console:
     ----------
     out : text file
         On a terminal its width is used, up to 100 columns, and colours; anything else gets 100 columns of plain
-        text. Signs that its encoding lacks are written in ASCII.
+        text. Signs that its encoding lacks are written in ASCII, and tables then have lines of ASCII.
     """
 
     def __init__(self, out: TextIO):
@@ -92,11 +91,9 @@ class Console:
         self._terminal = out.isatty()
         columns = shutil.get_terminal_size((_WIDEST, 24)).columns if self._terminal else _WIDEST
         self._width = max(20, min(_WIDEST, columns))
-        try:
-            "±×–│".encode(getattr(out, "encoding", None) or "utf-8")
-            self._ascii = False
-        except (UnicodeEncodeError, LookupError):
-            self._ascii = True
+        self._encoding = getattr(out, "encoding", None)
+        lines = str(box.SIMPLE_HEAD)
+        self._box = box.SIMPLE_HEAD if readable(lines, self._encoding) == lines else box.ASCII2
 
     def study(
         self, part: pd.DataFrame, compared: pd.DataFrame, apart: pd.DataFrame, *, same: str = ""
@@ -188,7 +185,7 @@ class Console:
         n_columns = max(1, room // _MATRIX_COLUMN)
         for start in range(0, len(columns), n_columns):
             part = columns[start : start + n_columns]
-            table = Table(box=box.ASCII2 if self._ascii else box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+            table = Table(box=self._box, pad_edge=False, padding=(0, 1))
             table.add_column(self._plain(corner), overflow="fold", max_width=34)
             for name in part:
                 table.add_column(self._text(name), overflow="fold", justify="right", vertical="top")
@@ -280,7 +277,7 @@ class Console:
             self._write(f"  {self._plain(_from_here(file))}\n")
 
     def _table(self, lines: pd.DataFrame) -> Table:
-        table = Table(box=box.ASCII2 if self._ascii else box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+        table = Table(box=self._box, pad_edge=False, padding=(0, 1))
         table.add_column("ranker", overflow="fold", min_width=12)
         headings = ("best F1\n± sd", "at\nfeatures", "AUrF1", "fit seconds\n± sd", "latent\ndimension")
         for heading in headings:
@@ -328,9 +325,7 @@ class Console:
         return Text(self._plain(text), style=style)
 
     def _plain(self, text: str) -> str:
-        if self._ascii:
-            return text.translate(_PLAIN).encode("ascii", "backslashreplace").decode()
-        return text.encode("utf-8", "backslashreplace").decode()  # file names may hold bytes that are no text
+        return readable(text, self._encoding)
 
     def _write(self, text: str) -> None:
         try:

@@ -9,10 +9,11 @@ import pandas as pd
 from experiments.analysis.averages import averages
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.stability import TOPS, phi, stability_table, unstated
-from experiments.report.tables import Tables, three
+from experiments.report.tables import Tables, formula, three
 
 #: Of the sizes of top sets, the one that LaTeX shows for every data set.
 _SHOWN_TOP = TOPS[0]
+_PHI = formula(r"\Phi")
 
 
 def write(comparison: Comparison, results: Path) -> list[Path]:
@@ -42,14 +43,14 @@ def write(comparison: Comparison, results: Path) -> list[Path]:
         group.name,
         "stability",
         caption=f"Stability between folds in the study {group.study}, {group.extent}: mean and standard deviation "
-        "over data sets that all compared rankers share. $\\Phi$ is the measure of Nogueira, Sechidis and Brown.",
+        f"over data sets that all compared rankers share. {_PHI} is the measure of Nogueira, Sechidis and Brown.",
         notes=[*over, *notes],
     )
     tables.latex(
         _of_each(comparison),
         group.name,
         "stability_datasets",
-        caption=f"Stability between folds of the top {_SHOWN_TOP} features ($\\Phi$, with its 95 % confidence "
+        caption=f"Stability between folds of the top {_SHOWN_TOP} features ({_PHI}, with its 95 % confidence "
         f"interval) in the study {group.study}, {group.extent}.",
         notes=notes,
     )
@@ -59,7 +60,7 @@ def write(comparison: Comparison, results: Path) -> list[Path]:
 def _means(comparison: Comparison) -> tuple[pd.DataFrame, list[str]]:
     """Average over data sets; also say over which."""
     shown, over = {"Ranker": [comparison.labels[ranker] for ranker in comparison.rankers]}, []
-    for column, title in {"aufuji": "AUFUJI", **{phi(top): f"$\\Phi$ top {top}" for top in TOPS}}.items():
+    for column, title in {"aufuji": "AUFUJI", **{phi(top): f"{_PHI} top {top}" for top in TOPS}}.items():
         means = averages(stability_table(comparison.stability, column))
         own = {
             line.ranker: three(line.mean) + ("" if pd.isna(line.sd) else f" ± {line.sd:.3f}")

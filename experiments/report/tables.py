@@ -66,7 +66,7 @@ class Tables:
         Parameters
         ----------
         frame : DataFrame
-            Texts are escaped, but for what stands between dollar signs.
+            Texts are escaped, but for what :func:`formula` made.
         *stem : str
             Parts of the file's name.
         caption : str
@@ -93,8 +93,29 @@ class Tables:
         self.written.append(write_whole(self._folder / f"{label}.tex", text.encode()))
 
 
+#: Around a formula in a text. No name holds them: they are control characters.
+_FORMULA = ("\x02", "\x03")
+
+
+def formula(latex: str) -> str:
+    """Mark a formula, so that :func:`escaped` leaves it as it is.
+
+    Parameters
+    ----------
+    latex : str
+        What would stand between dollar signs.
+
+    Returns
+    -------
+    str
+        For a text of a table, alone or among other words.
+    """
+    begin, end = _FORMULA
+    return f"{begin}{latex}{end}"
+
+
 def escaped(text: object) -> str:
-    """Escape a text for LaTeX; what stands between dollar signs is left as it is.
+    """Escape a text for LaTeX; nothing in it is markup, but for what :func:`formula` made.
 
     Parameters
     ----------
@@ -105,18 +126,26 @@ def escaped(text: object) -> str:
     -------
     str
     """
-    parts = str(text).split("$")
-    if len(parts) % 2 == 0:  # a dollar sign without a partner is a dollar sign
-        return r"\$".join(map(_escape, parts))
-    return "$".join(part if place % 2 else _escape(part) for place, part in enumerate(parts))
+    begin, end = _FORMULA
+    first, *rest = str(text).split(begin)
+    parts = [_escape(first)]
+    for part in rest:
+        latex, _, words = part.partition(end)
+        parts.append(f"${latex}${_escape(words)}")
+    whole = "".join(parts)
+    return f"{{}}{whole}" if whole[:1] in ("[", "*") else whole  # behind a line's end these are its options
 
 
 def _escape(text: str) -> str:
-    return "".join(_SIGNS.get(sign, sign) for sign in text)
+    return "".join(_SIGNS.get(sign, sign) for sign in text if sign not in _FORMULA)
 
 
 _SIGNS = {
     "\\": r"\textbackslash{}",
+    "$": r"\$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     "&": r"\&",
     "%": r"\%",
     "#": r"\#",
@@ -182,7 +211,9 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
         group.name,
         "complexity",
         caption="Complexity as the paper states it, and how the mean times of a fit grow in this study: "
-        "seconds $\\propto |I|^a |F|^b$, least squares over data sets, in brackets the 95 % interval.",
+        "seconds "
+        + formula(r"\propto |I|^a |F|^b")
+        + ", least squares over data sets, in brackets the 95 % interval.",
         notes=[*_complexity_notes(complexity), *notes],
     )
     scores = pd.concat(
@@ -320,8 +351,8 @@ def _datasets(sizes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _complexity(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
-    def order(formula: str) -> str:
-        return rf"$\mathcal{{O}}({formula})$" if formula else "–"
+    def order(growth: str) -> str:
+        return formula(rf"\mathcal{{O}}({growth})") if growth else "–"
 
     def exponents(size: str) -> list[str]:
         columns = [f"{size}_{part}" for part in ("exponent", "lower", "upper")]
@@ -335,8 +366,8 @@ def _complexity(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
             "Algorithm": [labels.get(line.ranker, line.algorithm) for line in table.itertuples()],
             "Time": table["time"].map(order),
             "Space": table["space"].map(order),
-            "$a$": exponents("rows"),
-            "$b$": exponents("features"),
+            formula("a"): exponents("rows"),
+            formula("b"): exponents("features"),
             "Data sets": table["n_datasets"].map(str),
         }
     )
