@@ -26,9 +26,9 @@ import numpy as np
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent))
 
-from benchmarks.environments import python_of
-from experiments.analysis.bayes import hierarchical_test, hierarchical_tests
-from experiments.printing import prepare_output
+from benchmarks.environments import python_of  # noqa: E402
+from experiments.analysis.bayes import hierarchical_test, hierarchical_tests  # noqa: E402
+from experiments.printing import prepare_output  # noqa: E402
 
 PARAMETERS = ("delta0", "std0", "nu")
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)

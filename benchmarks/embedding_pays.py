@@ -23,11 +23,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import workloads
-from benchmarks.peers import commit, machine
-from benchmarks.processes import Worker
-from benchmarks.races import said
-from experiments.printing import prepare_output
+from benchmarks import workloads  # noqa: E402
+from benchmarks.peers import commit, machine  # noqa: E402
+from benchmarks.processes import Worker  # noqa: E402
+from benchmarks.races import said  # noqa: E402
+from experiments.printing import prepare_output  # noqa: E402
 
 # name: (title, axis, fixed part, [(n, p, density)])
 SERIES = {

@@ -24,13 +24,13 @@ from threadpoolctl import threadpool_limits
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from experiments import datasets
-from experiments.config import compose_runs
-from experiments.learners import NestedLogisticRegression
-from experiments.metrics.relative_f1 import feature_grid
-from experiments.printing import prepare_output
-from experiments.splits import folds
-from reliefe import ReliefF
+from experiments import datasets  # noqa: E402
+from experiments.config import compose_runs  # noqa: E402
+from experiments.learners import NestedLogisticRegression  # noqa: E402
+from experiments.metrics.relative_f1 import feature_grid  # noqa: E402
+from experiments.printing import prepare_output  # noqa: E402
+from experiments.splits import folds  # noqa: E402
+from reliefe import ReliefF  # noqa: E402
 
 
 def alone(X, y, sizes: Sequence[int]) -> Iterator[LogisticRegression]:

@@ -24,10 +24,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import environments, multisurf, own, tables, workloads
-from benchmarks.processes import WorkerError
-from benchmarks.races import run_race, said
-from experiments.printing import prepare_output
+from benchmarks import environments, multisurf, own, tables, workloads  # noqa: E402
+from benchmarks.processes import WorkerError  # noqa: E402
+from benchmarks.races import run_race, said  # noqa: E402
+from experiments.printing import prepare_output  # noqa: E402
 
 
 def machine():

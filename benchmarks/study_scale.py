@@ -31,7 +31,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from experiments.printing import prepare_output
+from experiments.printing import prepare_output  # noqa: E402
 
 MODULE = "benchmarks.study_scale"
 N_REPEATS, N_SPLITS, N_WORKERS = 100, 2, 2

@@ -42,7 +42,7 @@ class Servant:
 
     def ask(self, *request: Any) -> None:
         """Send a request to :attr:`process`; the answers come one by one from :meth:`answer`."""
-        self.process
+        self.process  # noqa: B018 - starts it
         try:
             pickle.dump(request, self._process.stdin, protocol=5)
             self._process.stdin.flush()

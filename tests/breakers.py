@@ -274,7 +274,7 @@ class PrintsFromBelow(Keeps):
 
 class SeedsNumpy(Keeps):
     def _score(self, X, y):
-        np.random.seed(self.random_state)
+        np.random.seed(self.random_state)  # noqa: NPY002
         return super()._score(X, y)
 
 

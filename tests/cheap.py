@@ -114,7 +114,7 @@ def stored(X, y, path=None):
 
 def chance(X, y, random_state=None):
     """Random, from the seed it is given and from numpy's global generator."""
-    return np.random.default_rng(random_state).random(X.shape[1]) + np.random.rand(X.shape[1])
+    return np.random.default_rng(random_state).random(X.shape[1]) + np.random.rand(X.shape[1])  # noqa: NPY002
 
 
 def logged(X, y, log=None, seconds=0.0):

@@ -139,7 +139,7 @@ class GivenRows:
 class Watcher:
     """An embedding that keeps the first columns and remembers, across copies, what it was shown."""
 
-    shown = []
+    shown = []  # noqa: RUF012 - shared by all copies on purpose
 
     def __init__(self, n_columns=2):
         self.n_columns = n_columns

@@ -554,8 +554,8 @@ def test_inputs_are_not_changed():
 
 
 def test_global_random_numbers_are_not_touched():
-    np.random.seed(5)
-    expected = np.random.random()
-    np.random.seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(5)  # noqa: NPY002
     hierarchical_test(*scores(), ROPE, 2, 500, random_state=0)
-    assert np.random.random() == expected
+    assert np.random.random() == expected  # noqa: NPY002

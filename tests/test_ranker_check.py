@@ -157,7 +157,7 @@ def test_without_weights_there_is_nothing_else_to_check():
 
 
 def test_the_caller_s_streams_and_generators_are_back_afterwards(capfd):
-    np.random.seed(3)
+    np.random.seed(3)  # noqa: NPY002
     found("Prints", "quiet")
     print("here")
     assert capfd.readouterr().out == "here\n"

@@ -100,7 +100,7 @@ class SlowAround(Spread):
 
 class Draws(Spread):
     def fit(self, X, y):
-        self.feature_importances_ = np.random.random(X.shape[1]) + random.random()
+        self.feature_importances_ = np.random.random(X.shape[1]) + random.random()  # noqa: NPY002
 
 
 class Seeded(Spread):
@@ -279,12 +279,12 @@ def test_seed_reaches_what_is_random_and_nothing_else():
         assert rank(own(name), X, y, seed=11).weights[0] == 11
         assert rank(own(name, random_state=2), X, y, seed=11).weights[0] == 2
     random.seed(1)
-    np.random.seed(1)
-    expected = random.random(), np.random.random()
+    np.random.seed(1)  # noqa: NPY002
+    expected = random.random(), np.random.random()  # noqa: NPY002
     random.seed(1)
-    np.random.seed(1)
+    np.random.seed(1)  # noqa: NPY002
     first = rank(own("Draws"), X, y, seed=4).weights
-    assert (random.random(), np.random.random()) == expected, "the caller's generators go on undisturbed"
+    assert (random.random(), np.random.random()) == expected, "the caller's generators go on undisturbed"  # noqa: NPY002
     # The generators are elsewhere by now, which must not matter.
     assert np.array_equal(first, rank(own("Draws"), X, y, seed=4).weights)
     assert not np.array_equal(first, rank(own("Draws"), X, y, seed=5).weights)

@@ -35,7 +35,7 @@ def ranks_of_the_pair(ranker):
 class Fixed(BaseEstimator):
     """A ranker whose weights are looked up: the value in the first row of X."""
 
-    seen = []
+    seen = []  # noqa: RUF012 - shared by all copies on purpose
 
     def __init__(self, factor=1.0, random_state=None):
         self.factor = factor

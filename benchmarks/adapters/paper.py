@@ -25,7 +25,7 @@ except metadata.PackageNotFoundError:
 if VERSION != "0.18":  # a package of another project may be imported by that name
     raise ImportError(f"reliefe 0.18 of the paper's authors is needed; in this Python it is {VERSION}")
 warnings.simplefilter("ignore")
-import reliefe
+import reliefe  # noqa: E402
 
 logging.getLogger().setLevel(logging.WARNING)  # the package sets it to INFO when imported
 

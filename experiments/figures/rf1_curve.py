@@ -81,7 +81,6 @@ def draw(
             label=labels.get(ranker, ranker),
             gid=f"curve {ranker}",
             zorder=3,
-            gid=str(ranker),
         )
     axes.set_ylabel("rF1 (1 = all features)")
     axes.set_xlabel("number of top-ranked features")

@@ -266,14 +266,14 @@ def _share_embeddings(estimator: Any, memory: str | None) -> None:
 
 @contextmanager
 def _global_seed(seed: int) -> Iterator[None]:
-    ours, numpys = random.getstate(), np.random.get_state()
+    ours, numpys = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global one is the point here
     random.seed(seed)
-    np.random.seed(seed % 2**32)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
     try:
         yield
     finally:
         random.setstate(ours)
-        np.random.set_state(numpys)
+        np.random.set_state(numpys)  # noqa: NPY002
 
 
 def _check_target_type(estimator: Any, y: np.ndarray, name: str) -> None:
