@@ -514,7 +514,8 @@ def test_claims_are_a_table_with_their_outcomes(tmp_path):
     assert (
         "Of 3 claims of the paper: on the paper's data sets 1 holds, 1 does not hold, 1 cannot be decided (1 of "
         "these verdicts within the noise of the folds); on those at hand 1 holds, 1 does not hold, 1 has no rows "
-        "(1 of these verdicts within the noise of the folds); on related data sets 1 holds, 1 has no rows (1 of these "
+        "(1 of these verdicts within the noise of the folds); on related data sets 1 holds, 1 has no rows "
+        "(1 of these "
         "verdicts within the noise of the folds)."
     ) in read.text
     lines = read.lines("claims-table")
