@@ -157,20 +157,14 @@ def claims_overview(folder: Path = FOLDER) -> str:
     BadInputError
         If there is no table.
     """
-    from experiments.analysis.claims_told import SCOPES, counted, shared_missing, told
+    from experiments.analysis.claims_told import SCOPES, counted, lacking, told
 
     file = folder / "tables" / "claims.csv"
     try:
         claims = pd.read_csv(file, keep_default_na=False)
     except FileNotFoundError as error:
         raise BadInputError(f"{file} is missing: python publish.py makes it") from error
-    shared, _ = shared_missing(claims["missing"].tolist())
-    lines = [counted(claims), ""]
-    if shared:
-        lines += [
-            f"What those lack that cannot be decided, where their line says nothing else: {shared}.",
-            "",
-        ]
+    lines = [each for line in (counted(claims), lacking(claims)) if line for each in (line, "")]
     titles = ["the paper's claim", "it holds where", *(f"on {where}" for where in SCOPES), "numbers"]
     lines += [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
     shown = told(claims).drop(columns="place")
@@ -181,9 +175,8 @@ def claims_overview(folder: Path = FOLDER) -> str:
 #: What the verdicts mean, above their table.
 _ABOUT_CLAIMS = (
     "All published rows that were evaluated as the paper's are looked at together. Three verdicts stand side by "
-    "side: on the paper's data sets (all of them are needed, but for claims that one instance or one "
-    "counterexample decides), on those of them that are at hand, and on related data sets. A sample of a data set's "
-    "samples, or "
+    "side: on the paper's data sets (all of them are needed, but for claims that one instance or counterexample "
+    "decides), on those of them that are at hand, and on related data sets. A sample of a data set's samples, or "
     "other folds, give none. [statistics.md](statistics.md#noise-of-the-folds) says when a verdict is within the "
     "noise of the folds."
 )

@@ -95,6 +95,13 @@ def test_fewer_iterations_than_the_claim_needs_are_named():
     assert found["missing"].startswith("dlbcl × ") and f"{OWN}[n_iterations=32]" in found["missing"]
 
 
+def test_as_many_folds_alone_are_no_study_of_iterations():
+    made, asked = converging({OWN: {None: 0.8}, PLAIN: {None: 0.8}})
+    assert claims.about_study(asked) == {"mcc"}
+    assert set(checked((made, asked))["verdict"]) == {OPEN}
+    assert claims.about_study(converging({OWN: flat()})[1]) == {"convergence"}
+
+
 # --- measurements ---
 
 

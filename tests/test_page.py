@@ -514,9 +514,8 @@ def test_claims_are_a_table_with_their_outcomes(tmp_path):
     assert (
         "Of 3 claims of the paper: on the paper's data sets 1 holds, 1 does not hold, 1 cannot be decided (1 of "
         "these verdicts within the noise of the folds); on those at hand 1 holds, 1 does not hold, 1 has no rows "
-        "(1 of these verdicts within the noise of the folds); on related data sets 1 holds, 1 has no rows "
-        "(1 of these "
-        "verdicts within the noise of the folds)."
+        "(1 of these verdicts within the noise of the folds); on related data sets 1 holds, 1 has no rows (1 of "
+        "these verdicts within the noise of the folds)."
     ) in read.text
     lines = read.lines("claims-table")
     assert [line["on the paper's data sets"] for line in lines] == [
@@ -537,7 +536,7 @@ def test_claims_are_a_table_with_their_outcomes(tmp_path):
     )
     read = pages.Read(pages.write(tmp_path, frame, configs, claims=claims)[0])
     assert read.text.count("genes × A") == 1  # once for all
-    assert "What those lack, where their line says nothing else: genes × A." in read.text
+    assert "Missing, evaluated as the paper's, where a line says nothing else: genes × A." in read.text
 
 
 def test_figures_are_taken_in(tmp_path):

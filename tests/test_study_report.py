@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from experiments import report
 from experiments.analysis import bayes
+from experiments.analysis import claims as paper
 from experiments.analysis.comparison import compare
 from experiments.analysis.complexity import complexity_table, growth
 from experiments.analysis.datasets import dataset_table
@@ -578,13 +579,44 @@ def test_a_run_without_a_name_gets_a_page_and_no_more(tmp_path, asked):
 
 
 def test_claims_are_told_on_the_console(tmp_path, asked):
-    made, configs = study(["genes"], name="mcc", n_features=300, **FEW)
+    whole = {**FEW, "n_repeats": 10, "n_splits": 10}
+    made, configs = study(["genes"], name="mcc", n_features=300, **whole)
     out = io.StringIO()
     report.show(made, configs, {"results": str(tmp_path)}, out, whole=True)
     text = " ".join(out.getvalue().split())
     assert "the paper's claims on these rows" in text
-    assert "genes against mutual information: mean rF1 of the top 1 to 100: worst ReliefE" in text
-    assert re.search(r"cannot be decided: \d+; of \d+ not one cell is there", text)
+    assert "genes: better than mutual information: mean rF1 of the top 1 to 100: worst ReliefE" in text
+    assert re.search(r"cannot be decided: \d+; of \d+ no whole cell is there", text)
+    table = pd.read_csv(tmp_path / "tables" / "mcc_claims.csv", keep_default_na=False).set_index("claim")
+    assert (
+        table.loc["genes: better than mutual information", ["verdict", "at_hand"]].tolist() == ["holds"] * 2
+    )
+
+
+def test_claims_that_were_checked_on_more_rows_are_shown_and_not_written(tmp_path, asked):
+    made, configs = study(["chess"], SOME, name="mine", **FEW)
+    columns = paper.check(paper.Pool()).columns
+    line = dict.fromkeys(columns, "") | {"about": "mcc", "statement": "of all rows", "verdict": "holds"}
+    more = pd.DataFrame([line, line | {"about": "mlc"}])
+    found = write(made, configs, tmp_path, claims=more)
+    assert found.claims["about"].tolist() == ["mcc"]
+    assert not [file for file in found.written if "claims" in file.name]
+
+
+def test_posteriors_of_claims_are_those_of_the_study_where_scores_are_the_same(tmp_path, asked):
+    frame, _ = study(["d", "e", "f"], SOME, **FEW)
+    pair = ("reliefe", "relieff")
+    first = posteriors.sampled_pairs(frame, [pair], "one", tmp_path)
+    assert asked == [[pair]] and first.n_datasets(*pair) == 3
+    again = posteriors.sampled_pairs(frame, [pair], "other", tmp_path)
+    assert len(asked) == 1 and again.of(*pair) == first.of(*pair), "kept for whoever has the same scores"
+    # A data set with more repeats than another is compared on those that both have.
+    more = frame[frame["dataset"] == "d"].assign(repeat=1)
+    third = posteriors.sampled_pairs(pd.concat([frame, more]), [pair], "third", tmp_path)
+    assert len(asked) == 1 and third.of(*pair) == first.of(*pair)
+    one = frame[frame["dataset"] == "d"]
+    assert posteriors.sampled_pairs(one, [pair], "fourth", tmp_path) is None
+    assert posteriors.sampled_pairs(frame.iloc[:0], [pair], "fifth", tmp_path) is None
 
 
 # --- side experiments ---

@@ -152,8 +152,11 @@ def _rankings_asked(
     ranked = [each for each in configs if not each["protocol"].get("measure")]
     asked: dict[str, list[Mapping[str, Any]]] = {}
     for task, mine in _by(ranked, lambda each: each["dataset"]["task"]).items():
+        found = _by(mine, lambda each: about_of(each, extents))
+        if not any("[n_iterations=" in each["ranker_key"] for each in found.get("convergence", [])):
+            found.pop("convergence", None)  # as many folds, but not about iterations
         # Rankings that were evaluated otherwise are of no use, but claims about them are asked for.
-        asked |= _by(mine, lambda each: about_of(each, extents)) or {ABOUT[task][0]: []}
+        asked |= found or {ABOUT[task][0]: []}
     return asked
 
 

@@ -101,6 +101,23 @@ def counted(claims: pd.DataFrame) -> str:
     return f"{many}: {'; '.join(said)}."
 
 
+def lacking(claims: pd.DataFrame) -> str:
+    """Say what most claims lack that cannot be decided.
+
+    Parameters
+    ----------
+    claims : DataFrame
+        From :func:`experiments.analysis.claims.check`.
+
+    Returns
+    -------
+    str
+        A sentence; "" for nothing.
+    """
+    shared, _ = shared_missing(claims["missing"].tolist())
+    return f"Missing, evaluated as the paper's, where a line says nothing else: {shared}." if shared else ""
+
+
 def shared_missing(missing: Sequence[str]) -> tuple[str, list[str]]:
     """Take out of what claims lack what most of them lack, so that it can be said once.
 

@@ -251,9 +251,9 @@ class Console:
             return
         self._print(self._text("\nthe paper's claims on these rows", style="bold"))
         for verdict, part in claims.groupby("verdict", sort=False):
-            # A claim whose cells are not there at all says nothing; the table lists what it needs.
+            # Of claims without a cell evaluated as the paper's nothing is said; the table lists what they need.
             known = part[part["evidence"] != ""]
-            more = f"; of {len(part) - len(known)} not one cell is there" if len(known) < len(part) else ""
+            more = f"; of {len(part) - len(known)} no whole cell is there" if len(known) < len(part) else ""
             self._print(Padding(self._text(f"{verdict}: {len(part)}{more}", style="yellow"), (0, 0, 0, 1)))
             for line in known.itertuples():
                 at_hand = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.analysis.claims_told import SCOPES, shared_missing, told
+from experiments.analysis.claims_told import SCOPES, lacking, told
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.complexity import N_FITTED, complexity_table
 from experiments.analysis.convergence import convergence
@@ -300,7 +300,6 @@ def write_claims(claims: pd.DataFrame, study: str | None, results: Path) -> list
     name = "claims" if study is None else file_stem(study, "claims")
     rows = "all studies" if study is None else f"the study {study}"
     tables.csv(claims, name)
-    shared, _ = shared_missing(claims["missing"].tolist())
     titles = {"claim": "The paper's claim", "reading": "It holds where", "numbers": "Numbers"}
     titles |= {where: f"On {where}" for where in SCOPES}
     shown = told(claims).drop(columns="place").rename(columns=titles)
@@ -308,7 +307,7 @@ def write_claims(claims: pd.DataFrame, study: str | None, results: Path) -> list
         shown,
         name,
         caption=f"Claims of the paper, checked on the rows of {rows}.",
-        notes=[f"Missing, where a line says nothing else: {shared}."] if shared else [],
+        notes=[lacking(claims)] if lacking(claims) else [],
     )
     return tables.written
 

@@ -16,7 +16,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.analysis import measurements
-from experiments.analysis.claims_told import SCOPES, counted, shared_missing, told
+from experiments.analysis.claims_told import SCOPES, counted, lacking, told
 from experiments.analysis.comparison import Comparison
 from experiments.files import write_whole
 from experiments.report.console import count
@@ -192,9 +192,7 @@ def _claims(claims: pd.DataFrame | None) -> Table | None:
 def _claims_said(claims: pd.DataFrame | None) -> str:
     if claims is None or not len(claims):
         return ""
-    shared, _ = shared_missing(claims["missing"].tolist())
-    lacking = f" What those lack, where their line says nothing else: {shared}." if shared else ""
-    return f"{counted(claims)}{lacking}"
+    return " ".join(each for each in (counted(claims), lacking(claims)) if each)
 
 
 def _measured(frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> Table | None:
