@@ -32,7 +32,7 @@ NUMBERS: dict[str, int] = {
     "reliefe.MultiSURF": 1,
     "reliefe.MultiSURFStar": 1,
     "reliefe.TuRF": 1,
-    "reliefe.VLS": 1,
+    "reliefe.VLS": 2,
     "experiments.rankers.all_relevant.Boruta": 1,
     "experiments.rankers.information.JMI": 2,
     "experiments.rankers.information.MRMR": 1,

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from reliefe.ranking import ranks
 
 _NEXT_TO_NOTHING = 1e-100  # its square is a number too
+_ROUNDING = 1e-14  # of sums of differences of 0 … 1; weights none of which is larger are 0 on paper
 
 
 class Ranker(SelectorMixin, BaseEstimator):
@@ -161,6 +162,22 @@ class Ranker(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=False)
         return tags
+
+
+def without_noise(weights):
+    """Return zeros where all Relief weights are 0 but for rounding, which storage and order of rows decide.
+
+    Parameters
+    ----------
+    weights : float64 ndarray of shape (p,)
+        Means of differences of range-normalised columns.
+
+    Returns
+    -------
+    float64 ndarray of shape (p,)
+        The weights themselves where one of them is more than rounding.
+    """
+    return weights if np.abs(weights).max() > _ROUNDING else np.zeros_like(weights)
 
 
 def unsigned(weights, ranking):

@@ -5,6 +5,8 @@ Whether a value may be missing, or infinite, is decided in :mod:`reliefe.validat
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from scipy import sparse
 
@@ -130,22 +132,22 @@ def plain_sparse(X, name):
     ValueError
         For values that are not real numbers.
     """
-    if X.format != "csr":
+    if X.format in ("dok", "lil") or X.dtype.kind == "b":
         X = X.tocoo()
+    if X.dtype.kind not in "biuf":
+        raise _not_real(name, X.dtype)
     values = X.data
-    if values.dtype.kind not in "biuf":
-        raise _not_real(name, values.dtype)
-    if values.dtype.kind == "b":  # True stored twice is True, not 2
+    if X.dtype.kind == "b":  # True stored twice is True, not 2
         X = X.copy()
         X.sum_duplicates()
         values = X.data
-    if isinstance(values, np.ma.MaskedArray):
+    elif isinstance(values, np.ma.MaskedArray):
         values = unmasked(values)
     with np.errstate(over="ignore"):
         values = values.astype(np.float64, copy=False)
-    if X.format == "csr":
-        return sparse.csr_matrix((values, X.indices, X.indptr), shape=X.shape)
-    return sparse.csr_matrix((values, (X.row, X.col)), shape=X.shape)
+    X = copy(X)
+    X.data = values
+    return sparse.csr_matrix(X)
 
 
 def unmasked(values):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import ClassifierTags, check_random_state
 
-from reliefe.base import Ranker
+from reliefe.base import Ranker, without_noise
 
 
 class ReliefF(Ranker):
@@ -247,7 +247,7 @@ class ReliefF(Ranker):
         weights, used = relief_weights(
             Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases, full
         )
-        self._set_weights(weights)
+        self._set_weights(without_noise(weights))
         self.sample_indices_ = rows
         if self.n_neighbors == "adaptive":
             self.n_neighbors_used_ = target.used(used)

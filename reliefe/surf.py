@@ -7,7 +7,7 @@ import time
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from reliefe.base import Ranker
+from reliefe.base import Ranker, without_noise
 
 
 class _ThresholdRanker(Ranker):
@@ -125,7 +125,8 @@ class _ThresholdRanker(Ranker):
             source = self._rows(Z, full, groups, phases)
         rule = Rule(self._per_row, self._far, self._similarity)
         skrebate = self.compatible is not None
-        self._set_weights(threshold_weights(Z, full, groups, source, rule, skrebate, self.n_jobs, phases))
+        weights = threshold_weights(Z, full, groups, source, rule, skrebate, self.n_jobs, phases)
+        self._set_weights(without_noise(weights))
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
         return self
 

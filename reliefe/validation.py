@@ -162,6 +162,8 @@ def check_response(y, n_rows):
             f'y has shape {y.shape}; with target="regression" it holds one number per row. Several targets are '
             "ranked one at a time."
         )
+    if y.dtype.kind == "c":
+        raise ValueError(f'y: target="regression" takes numbers only (it holds complex ones, {y.dtype}).')
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "mM":
         y = y.astype(np.int64)
@@ -170,8 +172,6 @@ def check_response(y, n_rows):
         try:
             if any(isinstance(value, (str, bytes)) for value in y):
                 raise ValueError(f"it holds text, such as {y[0]!r}")
-            if y.dtype.kind == "c":
-                raise ValueError(f"it holds complex numbers, {y.dtype}")
             y = y.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f'y: target="regression" takes numbers only ({error}).') from None
