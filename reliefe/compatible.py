@@ -40,7 +40,8 @@ def prepare(X, discrete, in_place=False):
     """
     refuse_strangers(X)
     if both_kinds(discrete):
-        return normalise_mixed(X, discrete)[0], ramp(X, discrete)
+        # A difference as large as the ramp on paper is not above it, whatever its last digit.
+        return normalise_mixed(X, discrete)[0], ramp(X, discrete) * (1.0 + TIE)
     return prepare_as_published(X, discrete, in_place)
 
 
@@ -100,9 +101,8 @@ def ramp(X, discrete):
     Returns
     -------
     float64 ndarray of shape (p,)
-        The standard deviation of a column's known values over their range, raised by :data:`reliefe.ranking.TIE` of
-        itself: a difference that is as large on paper is not above it, whatever its last digit. 0 for discrete
-        columns, 1 for constant ones.
+        The standard deviation of a column's known values over their range; 0 for discrete columns, 1 for constant
+        ones.
     """
     columns = X.tocsc() if sparse.issparse(X) else X
     full = np.zeros(X.shape[1], dtype=np.float64)
@@ -110,7 +110,7 @@ def ramp(X, discrete):
         values = columns[:, [j]].toarray() if sparse.issparse(X) else columns[:, j]
         known = values[~np.isnan(values)]
         extent = np.ptp(known) if known.size else 0.0
-        full[j] = known.std() / extent * (1.0 + TIE) if extent > 0.0 else 1.0
+        full[j] = known.std() / extent if extent > 0.0 else 1.0
     return full
 
 
