@@ -19,6 +19,7 @@ from experiments.config_rankers import DISTANCE, RankerNames
 from experiments.config_shapes import conforming
 from experiments.config_study import ALSO, beside, study_parts, without_also
 from experiments.errors import ConfigError, wrong_name
+from experiments.override_texts import spelled, written
 from experiments.overrides import Override, combinations, read_arguments, read_overrides
 from experiments.places import (
     PROJECT_ROOT,
@@ -28,6 +29,7 @@ from experiments.places import (
     source_blocks,
     source_paths,
 )
+from experiments.source_keys import OF_DATASET, UNKNOWN, annotations_of, converted, texts_of, typed_sources
 from experiments.targets import RESERVED, is_score_function, locate, parameter_names
 
 __all__ = ["GROUPS", "PROJECT_ROOT", "Plan", "ResolvedConfig", "compose_runs"]
@@ -215,6 +217,8 @@ class _Composer:
             file = self._choices[group][name]
             is_own = file.parents[1] in self._own_folders
             stock = conforming(group, stock, str(file) if is_own else f"conf/{group}/{name}.yaml")
+            if group == "dataset" and is_own:
+                stock = typed_sources(stock, where=f"{file}: ", texts=texts_of(file))
             self._stock[group, name] = stock
         return self._stock[group, name]
 
@@ -229,6 +233,8 @@ class _Composer:
             stock["display_name"] += f" ({added.pop('display_name')})"
             stock |= added
         changes = [_into_source(each, stock) for each in overrides if each.key != group]
+        if group == "dataset":
+            changes = [_typed(each, changes, stock) for each in changes]
         block = copy.deepcopy(stock)
         # A target from the outside takes none of the parameters written for the target it replaces.
         replaced = [each.key.rpartition(".")[0] for each in changes if each.key.endswith("._target_")]
@@ -330,6 +336,26 @@ def _into_source(change: Override, stock: Mapping[str, Any]) -> Override:
     if group != "dataset" or key in stock or key.split(".")[0] not in _source_parameters(stock):
         return change
     return replace(change, key=f"dataset.source.{key}")
+
+
+def _typed(change: Override, changes: Sequence[Override], stock: Mapping[str, Any]) -> Override:
+    """Give a typed key of a data set the type that its reader states; a name of a column stays as typed."""
+    _, *path = change.key.split(".")
+    if len(path) == 1 and path[0] in OF_DATASET:
+        kind = OF_DATASET[path[0]]
+    elif len(path) == 2 and path[0] == "source" and path[1] not in RESERVED:
+        source = stock.get("source")
+        target = source.get("_target_") if isinstance(source, Mapping) else None
+        target = next((each.value for each in changes if each.key == "dataset.source._target_"), target)
+        kind = annotations_of(target).get(path[1]) if isinstance(target, str) else None
+    else:
+        return change
+    if kind is None:
+        return change
+    text = spelled(change.text, change.value)
+    value = converted(change.value, kind, f"dataset.{path[-1]}", UNKNOWN if text is None else text)
+    same = type(value) is type(change.value) and repr(value) == repr(change.value)
+    return change if same else replace(change, text=written(value), value=value)
 
 
 def _hydra_compose(

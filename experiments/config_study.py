@@ -6,7 +6,6 @@ every one of its values. ``parts`` lists studies that are run together as one; k
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from experiments.config_rankers import DISTANCE, RankerNames, read_yaml
 from experiments.errors import ConfigError, wrong_name
+from experiments.override_texts import written
 from experiments.overrides import Override, check_name
 
 #: Keys of which a typed value picks the parts that list it.
@@ -26,9 +26,6 @@ ALSO = "also"
 
 #: Key → its values.
 Part = dict[str, list[Override]]
-
-_WORD = re.compile(r"[A-Za-z_][\w./-]*")
-_NO_TEXT = ("null", "true", "false", "nan", "inf")
 
 
 def study_parts(
@@ -157,21 +154,7 @@ def _values(key: Any, value: Any, file: Path) -> list[Override]:
         raise ConfigError(f"{file}: {key} has no value")
     if len(values) > 1 and key.partition(".")[0] in ("paths", "launcher"):
         raise ConfigError(f"{file}: {key} is one for the whole study")
-    return [Override(key, _text(each), each) for each in values]
-
-
-def _text(value: Any) -> str:
-    """Write a value in Hydra's syntax."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, list):
-        return f"[{','.join(map(_text, value))}]"
-    if isinstance(value, dict):
-        return f"{{{','.join(f'{key}:{_text(each)}' for key, each in value.items())}}}"
-    if isinstance(value, str) and not (_WORD.fullmatch(value) and value.lower() not in _NO_TEXT):
-        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{escaped}'"
-    return str(value)
+    return [Override(key, written(each), each) for each in values]
 
 
 def _composed(part: Part, rankers: RankerNames, file: Path) -> Part:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from experiments.errors import ConfigError, near_names
+from experiments.override_texts import pieces, quoted, quoted_where_needed
 
 FLAGS = ("--help", "--cfg job", "--multirun", "--config-dir FOLDER")
 
@@ -19,7 +20,11 @@ FLAGS = ("--help", "--cfg job", "--multirun", "--config-dir FOLDER")
 _ONE_FOR_ALL = ("study", "paths", "launcher")
 
 #: Keys whose value is taken as text when Hydra's grammar cannot read it.
-_AS_TYPED = ("dataset.path", "dataset.source.path", "dataset.target", "dataset.source.target")
+_AS_TYPED = tuple(
+    f"dataset.{source}{key}"
+    for source in ("", "source.")
+    for key in ("path", "target", "leave_out", "nominal", "na_values", "features", "labels", "missing_cells")
+)
 
 
 @dataclass(frozen=True)
@@ -195,8 +200,20 @@ def _parsed_override(parser: Any, argument: str) -> Any:
         key, _, text = argument.partition("=")
         if not key.startswith("paths.") and key not in _AS_TYPED:
             raise
-        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-        return parser.parse_override(f"{key}='{escaped}'")
+        if key in _AS_TYPED and text[:1] + text[-1:] == "[]":
+            text = quoted_where_needed(pieces(text[1:-1]), lambda part: _readable(parser, part))
+            return parser.parse_override(f"{key}={text}")
+        return parser.parse_override(f"{key}={quoted(text)}")
+
+
+def _readable(parser: Any, text: str) -> bool:
+    from hydra.errors import HydraException
+
+    try:
+        parser.parse_override(f"key=[{text}]")
+    except HydraException:
+        return False
+    return True
 
 
 def _parsed(
@@ -247,6 +264,16 @@ def _parsed(
             raise ConfigError(f"{argument} fits no {key}\nvalid: {', '.join(choices[key])}")
         return [Override(key, name, name) for name in names]
     if override.is_sweep_override():
-        texts = list(dict.fromkeys(override.sweep_string_iterator()))
+        texts = list(dict.fromkeys(_sweep_texts(key, argument, override)))
         return [Override(key, text, parser.parse_override(f"{key}={text}").value()) for text in texts]
     return [Override(key, override.input_line.split("=", 1)[1], override.value())]
+
+
+def _sweep_texts(key: str, argument: str, override: Any) -> Iterable[str]:
+    """List the values of a sweep; those of a data set as typed, since ``1e3`` may be a name."""
+    texts = list(override.sweep_string_iterator())
+    typed = argument.partition("=")[2].strip()
+    if typed.startswith("choice(") and typed.endswith(")"):
+        typed = typed.removeprefix("choice(")[:-1]
+    parts = pieces(typed) if key.startswith("dataset.") else []
+    return parts if len(parts) == len(texts) > 1 else texts

@@ -17,6 +17,7 @@ from experiments.datasets.names import find_columns, suggestion
 from experiments.datasets.raw import RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
 from experiments.places import Places, default_cache, search_places, source_blocks
+from experiments.source_keys import typed_source
 from experiments.targets import RESERVED, locate, parameter_names
 
 #: Shares of non-zeros are stated to six decimals, as in the paper's tables: half a unit of the last one, and a
@@ -202,7 +203,7 @@ def _read(source: Mapping[str, Any], places: Places) -> RawData:
         raise ConfigError("dataset.source has no _target_ (the function that reads it)")
     reader = locate(target)
     names, any_name = parameter_names(reader)
-    settings = {key: value for key, value in source.items() if key not in RESERVED}
+    settings = {key: value for key, value in typed_source(source).items() if key not in RESERVED}
     for key in settings:
         if not any_name and key not in names:
             raise wrong_name(f"parameter of {target}", key, [each for each in names if each != "places"])
