@@ -17,7 +17,7 @@ from experiments import config_help
 from experiments.config_names import named, tell_apart
 from experiments.config_rankers import DISTANCE, RankerNames
 from experiments.config_shapes import conforming
-from experiments.config_study import ALSO, beside, study_parts, without_also
+from experiments.config_study import ALSO, beside, check_one_way, study_parts, without_also
 from experiments.errors import ConfigError, wrong_name
 from experiments.override_texts import spelled, written
 from experiments.overrides import Override, combinations, read_arguments, read_overrides
@@ -107,6 +107,7 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
         listed[ALSO] = listed["ranker"]
         further = dict.fromkeys(("ranker", ALSO), composer.rankers.composed)
         also, typed = without_also(read_overrides(command.overrides, listed, further))
+        check_one_way(typed)
         study, parts = _study(typed, composer.rankers, choices)
         of_names: dict[tuple[str, ...], list[ResolvedConfig]] = {}
         distinct, added = [], []

@@ -57,15 +57,24 @@ def _tell_files_apart(configs: Sequence[dict[str, Any]]) -> None:
         source = config["dataset"].get("source") or {}
         if len(alike) == 1:
             continue
-        differing = [
-            f"{key}={_short(source.get(key))}"
-            for key in _STANDING
-            if any(each.get(key) != source.get(key) for each in alike)
-        ]
-        if not differing:
-            continue
-        for holder, key in ((config, "dataset_key"), (config["dataset"], "name")):
-            holder[key] += f"[{','.join(differing)}]"
+        differing = _differing(source, alike)
+        if differing:
+            for holder, key in ((config, "dataset_key"), (config["dataset"], "name")):
+                holder[key] += f"[{','.join(differing)}]"
+
+
+def _differing(source: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> list[str]:
+    """List what of a source tells it from the others: path and target, and where these do not, the reader."""
+
+    def what(each: Mapping[str, Any]) -> dict[str, str]:
+        shown = {key: _short(each.get(key)) for key in _STANDING}
+        return shown | {"reader": str(each.get("_target_", "")).rpartition(".")[2]}
+
+    found, others = what(source), [what(each) for each in alike if each != source]
+    keys = [key for key in _STANDING if any(each[key] != found[key] for each in others)]
+    if any(all(each[key] == found[key] for key in keys) for each in others):
+        keys.append("reader")
+    return [f"{key}={found[key]}" for key in keys if any(each[key] != found[key] for each in others)]
 
 
 def named(

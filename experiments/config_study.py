@@ -63,9 +63,12 @@ def study_parts(
     """
     parts = [_composed(part, rankers, file) for part in _read(file)]
     for part in parts:
+        check_one_way(list(part.values()), f"{file}: ")
         _check_names(part, rankers, choices, file)
     given = {values[0].key: list(values) for values in typed}
-    if DISTANCE in given and "ranker" in given:
+    if "ranker._target_" in given and "ranker" not in given:  # it takes the place of the study's rankers
+        parts = [{key: values for key, values in part.items() if key != "ranker"} for part in parts]
+    if DISTANCE in given and {"ranker", "ranker._target_"} & set(given):
         given = {values[0].key: values for values in rankers.combined(list(given.values()))}
     merged = []
     for part in parts:
@@ -110,8 +113,41 @@ def without_also(
         raise ConfigError(
             f"{mine[0][0].typed}: which ranker? also=NAME, or also._target_=package.module.Class"
         )
+    check_one_way(mine, key=ALSO)
     also = [[replace(each, key=f"ranker{each.key.removeprefix(ALSO)}") for each in values] for values in mine]
     return also, [values for values in typed if values not in mine]
+
+
+def check_one_way(part: Sequence[list[Override]], where: str = "", key: str = "ranker") -> None:
+    """Refuse rankers by name together with a class or function that would take their place.
+
+    Parameters
+    ----------
+    part : sequence of list of Override
+        Each key with its values.
+    where : str, default=""
+        Where it was read, for the message.
+    key : {"ranker", "also"}
+        Which of the keys that name rankers is looked at.
+
+    Raises
+    ------
+    ConfigError
+        For ``ranker=NAME ranker._target_=…``: no ranker of that name would run.
+    """
+    by_key = {values[0].key: values for values in part}
+    if key in by_key and f"{key}._target_" in by_key:
+        names = ",".join(each.text for each in by_key[key])
+        target = ",".join(each.text for each in by_key[f"{key}._target_"])
+        instead = (
+            f"take {ALSO}._target_={target} to have both"
+            if key == "ranker"
+            else f"to have both, write a file ranker/NAME.yaml with _target_: {target} and "
+            f"take {ALSO}={names},NAME --config-dir FOLDER"
+        )
+        raise ConfigError(
+            f"{where}{key}={names} would not run: {key}._target_={target} takes its place\n{instead}"
+        )
 
 
 def beside(part: Sequence[list[Override]], also: Sequence[list[Override]]) -> list[list[Override]]:

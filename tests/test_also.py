@@ -89,11 +89,42 @@ def test_settings_of_the_study_s_rankers_are_not_taken_over(mine):
         (["study=smoke", "also.power=2"], "which ranker"),
         (["study=smoke", "also=relief"], "did you mean relieff"),
         (["study=smoke", "aslo=relieff"], "did you mean also"),
+        (
+            ["ranker=relieff,anova_f", "ranker._target_=cheap.between"],
+            r"^ranker=relieff,anova_f would not run.*\ntake also._target_=cheap.between to have both$",
+        ),
+        (
+            ["ranker=relieff", "ranker._target_=cheap.between", "ranker.power=2"],
+            "^ranker=relieff would not run",
+        ),
+        (["study=smoke", "ranker=relieff", "ranker._target_=cheap.between"], "^ranker=relieff would not run"),
+        (
+            ["also=anova_f", "also._target_=cheap.between", "dataset=wine"],
+            r"^also=anova_f would not run.*\nto have both, write a file ranker/NAME.yaml .* also=anova_f,NAME",
+        ),
+        (["study=smoke", "also=anova_f,relieff", "also._target_=cheap.between"], "would not run"),
+        (
+            ["study=mlc", "target_distance=f1", "ranker._target_=cheap.between"],
+            "takes it as ranker.target_distance",
+        ),
     ],
 )
 def test_slips(argv, says):
     with pytest.raises(ConfigError, match=says):
         compose_runs(argv)
+
+
+def test_a_target_takes_the_place_of_a_study_s_rankers():
+    found = of("study=smoke", "ranker._target_=cheap.between")
+    assert found == [("wine", "between", False), ("emotions", "between", False)]
+
+
+def test_a_study_s_file_names_rankers_one_way(tmp_path):
+    (tmp_path / "study").mkdir()
+    text = "dataset: wine\nranker: [relieff, surf]\nranker._target_: cheap.between\n"
+    (tmp_path / "study" / "both_ways.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"both_ways.yaml: ranker=relieff,surf would not run"):
+        compose_runs(["study=both_ways", "--config-dir", str(tmp_path)])
 
 
 def test_pairs_of_an_added_ranker_are_tested_and_the_others_stay():

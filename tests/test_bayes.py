@@ -14,8 +14,15 @@ import pytest
 from baycomp.multiple import Posterior
 from full_model import Integrated, integrated, log_density
 
-from experiments.analysis.bayes import ConvergenceWarning, hierarchical_test, hierarchical_tests
-from experiments.errors import BadInputError
+from experiments.analysis.bayes import (
+    ConvergenceWarning,
+    HierarchicalPosterior,
+    ScaleWarning,
+    hierarchical_test,
+    hierarchical_tests,
+    sampling_in_words,
+)
+from experiments.errors import BadInputError, BadScoresError
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = json.loads((ROOT / "tests" / "data" / "baycomp_reference.json").read_text(encoding="utf-8"))
@@ -447,6 +454,24 @@ def with_value(value):
         (bad(runs=2.5), "runs must be a whole number"),
         (bad(rope=-0.1), "rope must be a number of at least 0"),
         (bad(rope=np.nan), "rope must be a number"),
+        (bad(rope="0.05"), "rope must be a number of at least 0, not '0.05'"),
+        (bad(rope=None), "rope must be a number of at least 0, not None"),
+        (bad(rope=True), "rope must be a number"),
+        (bad(rope=np.array([0.05])), "rope must be a number"),
+        (bad(rope=0.05j), "rope must be a number"),
+        (bad(runs="2"), "runs must be a whole number of at least 1, not '2'"),
+        (bad(runs=None), "runs must be a whole number"),
+        (bad(runs=True), "runs must be a whole number"),
+        (bad(n_samples="100"), "n_samples must be a whole number of at least 1, not '100'"),
+        (bad(n_samples=100.0), "n_samples must be a whole number"),
+        (bad(random_state="0"), "random_state must be a whole number, a RandomState or None, not '0'"),
+        (bad(names="ab"), "names must be two texts, those of x and y, not 'ab'"),
+        (bad(names=("a", 1)), "names must be two texts"),
+        (bad(x=[["0.5"] * 20] * 3), "x has scores that are not numbers"),
+        (bad(y=[[None] * 20] * 3), "y has scores that are not numbers: None"),
+        (bad(x=np.full((3, 20), 0.5j)), "x has scores that are not numbers: complex128"),
+        (bad(x=np.full((3, 20), np.datetime64("2020-01-01"))), "x has scores that are not numbers"),
+        (bad(x=np.ma.masked_greater(with_value(1e6), 1e5)), "data set 1: score 7 of x is nan"),
         (bad(n_samples=0), "n_samples must be a whole number"),
         (bad(x=np.zeros((2, 20))), "x has 2 data sets and y has 3"),
         (bad(x=np.zeros((3, 10))), r"data set 0: x has scores of shape \(10,\) and y of shape \(20,\)"),
@@ -459,6 +484,56 @@ def test_what_cannot_be_tested_is_said(given, message):
     with pytest.raises(BadInputError, match=message):
         hierarchical_test(**given)
     assert issubclass(BadInputError, Exception)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pairs": 5}, "pairs must be pairs"),
+        ({"pairs": [[[0.5] * 20]]}, "pairs must be pairs .*; pair 0 has 1 parts"),
+        ({"n_jobs": "2"}, "n_jobs must be a whole number of at least 1, not '2'"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number of at least 1, not 0"),
+        ({"names": "ab"}, "names must be one pair of names for each pair"),
+        ({"names": [("a", "b"), ("c", "d")]}, "names must be one pair of names for each pair"),
+        ({"names": ["ab"]}, "names must be two texts"),
+    ],
+)
+def test_what_is_no_list_of_pairs_is_said(settings, message):
+    given = {"pairs": [scores(q=3, n=20)], "rope": ROPE, "runs": 2} | settings
+    with pytest.raises(BadScoresError, match=message):
+        hierarchical_tests(**given)
+
+
+def test_a_rope_of_another_scale_than_the_scores_is_warned_of():
+    x, _ = scores(q=2, n=20)
+
+    def warned(factor, rope):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            hierarchical_test(x * factor, x * factor, rope, 2, 10)
+        return [str(each.message) for each in caught if each.category is ScaleWarning]
+
+    (said,) = warned(100, 0.05)
+    assert said.startswith("rope=0.05 is 0.0") and "% of the largest score" in said
+    assert "rope=5 for scores in percent" in said
+    assert warned(100, 5) == warned(1, 0.05) == warned(1, 0.001) == warned(100, 0) == []
+    with pytest.warns(ScaleWarning, match="a and b: rope=0.05"):
+        hierarchical_test(x * 100, x * 100, 0.05, 2, 10, names=("a", "b"))
+
+
+def test_numbers_of_every_type_are_scores():
+    x = np.round(np.linspace(0, 1, 60).reshape(3, 20), 2)
+    for table in (x.tolist(), x.astype(object), x.astype(np.float32), (x * 10).astype(int), x > 0.5):
+        assert hierarchical_test(table, table, np.float64(1), np.int64(2), np.int32(10)).probs() == (0, 1, 0)
+
+
+def test_a_number_of_draws_that_is_not_there_is_undefined():
+    sampled = {"rhat": {"nu": np.nan}, "ess": {"nu": np.inf}}
+    said = sampling_in_words(HierarchicalPosterior(np.ones((1, 3)), **sampled))
+    assert said.startswith("R-hat undefined (") and "sample size undefined (" in said
+    sampled = {"rhat": {"nu": 1.2, "std0": 1.0}, "ess": {"nu": 87.4, "std0": 900.0}}
+    said = sampling_in_words(HierarchicalPosterior(np.ones((1, 3)), **sampled))
+    assert said == "R-hat 1.200 (should be below 1.01), effective sample size 87 (should be at least 400)"
 
 
 def test_names_of_data_sets_and_rankers_are_in_messages():

@@ -342,6 +342,13 @@ def test_a_file_is_known_by_its_name(here):
         "t.csv[path=b/t.csv]",
         "u.csv",
     ]
+    assert keys("dataset=csv,arff", "dataset.target=y", "dataset.path=t.csv") == [
+        "t.csv[reader=csv]",
+        "t.csv[reader=arff]",
+    ]
+    assert keys("dataset=csv,arff", "dataset.target=y,z", "dataset.path=t.csv") == [
+        f"t.csv[target={target},reader={reader}]" for reader in ("csv", "arff") for target in "yz"
+    ]
     assert keys("dataset=csv", "dataset.target=y", "dataset.path='t (1, new) [2].csv'") == [
         "t (1, new) [2].csv"
     ]

@@ -26,6 +26,7 @@ from experiments.figures import style
 from experiments.metrics.stability import orders, selection_stability, top_sets
 from experiments.report import posteriors
 from experiments.report import study as whole_study
+from experiments.report.page.tables import number
 from experiments.report.tables import Tables, escaped, formula
 
 FEW = {"n_repeats": 1, "n_splits": 3}
@@ -470,6 +471,15 @@ def test_a_pair_that_cannot_be_tested_says_why_and_the_others_are(tmp_path, aske
     assert table["p_a"].isna().sum() == 1
     note = next(each.note for each in found.drawn if each.figure == "posterior")
     assert "ReliefE – ReliefF: reliefe and relieff: no luck" in note
+
+
+def test_scores_that_are_equal_have_no_number_of_draws():
+    x = np.full((2, 6), 0.5)
+    found = posteriors._answer(bayes.hierarchical_test(x, x, ROPE, 2, 100))
+    assert np.isnan(found["ess"]) and np.isnan(found["r_hat"]) and found["message"] == ""
+    assert found["probabilities"].tolist() == [0, 1, 0]
+    for missing in (np.inf, np.nan, None):
+        assert number(missing, "inf").text == "–"
 
 
 def test_chains_that_do_not_agree_are_told(tmp_path, asked, monkeypatch):

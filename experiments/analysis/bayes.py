@@ -16,6 +16,7 @@ model is that of G. Corani et al., Machine Learning 106 (2017), as in baycomp 1.
 from __future__ import annotations
 
 import multiprocessing
+import numbers
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -34,6 +35,14 @@ _UPPER_SIGMA = 1000
 
 class ConvergenceWarning(UserWarning):
     """The chains of a test do not agree, or are too short; its probabilities are not to be relied on."""
+
+
+#: A rope of less than this share of the largest score is taken for one of another scale.
+_LEAST_ROPE = 0.005
+
+
+class ScaleWarning(UserWarning):
+    """The rope of a test looks as if it were on another scale than the scores."""
 
 
 class HierarchicalPosterior(Posterior):
@@ -103,6 +112,26 @@ class HierarchicalPosterior(Posterior):
         return np.sqrt(p * (1 - p) / min(self.min_ess, len(self.sample)))
 
 
+def sampling_in_words(posterior: HierarchicalPosterior) -> str:
+    """Say how well a test was sampled.
+
+    Parameters
+    ----------
+    posterior : HierarchicalPosterior
+        Its result.
+
+    Returns
+    -------
+    str
+        Such as "R-hat 1.200 (should be below 1.01), effective sample size 87 (should be at least 400)". A number
+        that cannot be computed is "undefined", never "nan" or "inf".
+    """
+    rhat, ess = posterior.max_rhat, posterior.min_ess
+    shown = f"{rhat:.3f}" if np.isfinite(rhat) else "undefined"
+    size = f"{ess:.0f}" if np.isfinite(ess) else "undefined"
+    return f"R-hat {shown} (should be below 1.01), effective sample size {size} (should be at least 400)"
+
+
 class _Prepared(NamedTuple):
     data: tuple  # the fields of bayes_model.Data, which must not be imported here
     rope: float  # scaled
@@ -128,7 +157,8 @@ def hierarchical_test(
         Scores of the two rankers; a row per data set, a score per fold, the same folds in the same order in
         both. The number of folds may differ between data sets.
     rope : float
-        Differences up to this count as equivalence, in units of the scores; at least 0.
+        Differences up to this count as equivalence, in units of the scores; at least 0. For scores in percent
+        (0 … 100) what is 0.05 for scores in 0 … 1 is 5.
     runs : int
         Repeats of the cross-validation. Scores are correlated with ρ = ``runs`` / number of scores.
     n_samples : int, default=10000
@@ -146,13 +176,17 @@ def hierarchical_test(
     Raises
     ------
     BadScoresError
-        If shapes differ, scores are not finite, ``runs`` does not divide the number of scores or leaves one
-        fold per repeat, or a data set's differences are constant and ``rope`` is 0.
+        If shapes differ, scores are not finite numbers, ``runs`` does not divide the number of scores or leaves one
+        fold per repeat, or a data set's differences are constant and ``rope`` is 0; if any other parameter has a
+        wrong type or value, by its name.
 
     Warns
     -----
     ConvergenceWarning
         If R-hat is not below 1.01 or the effective sample size is below 400 after a run eight times as long.
+    ScaleWarning
+        If there are scores beyond −1 … 1 and ``rope``, above 0, is less than 0.5 % of the largest: then it was
+        meant for another scale, such as 0.05 for scores in percent.
 
     Notes
     -----
@@ -200,17 +234,21 @@ def hierarchical_tests(
 
     Warns
     -----
-    ConvergenceWarning
+    ConvergenceWarning, ScaleWarning
         As :func:`hierarchical_test`, naming the pair.
     """
     keys = list(pairs) if isinstance(pairs, Mapping) else None
-    tables = list(pairs.values()) if isinstance(pairs, Mapping) else list(pairs)
+    tables = _pairs(pairs.values() if isinstance(pairs, Mapping) else pairs)
     if names is None:
         names = [_names_in(key) for key in keys] if keys is not None else [None] * len(tables)
-    if len(names) != len(tables) or any(each is not None and len(each) != 2 for each in names):
-        raise BadScoresError("names must be two per pair, one pair of names for each pair of score tables")
-    _check_settings(rope, runs, n_samples)
-    seed = check_random_state(random_state).randint(2**31 - 1)
+    _check_names(names, len(tables))
+    _check_settings(rope, runs, n_samples, n_jobs)
+    try:
+        seed = check_random_state(random_state).randint(2**31 - 1)
+    except (TypeError, ValueError) as error:
+        raise BadScoresError(
+            f"random_state must be a whole number, a RandomState or None, not {random_state!r}"
+        ) from error
     labels = [_label(each, place, len(tables)) for place, each in enumerate(names)]
     prepared = [
         _prepare(x, y, float(rope), runs, label) for (x, y), label in zip(tables, labels, strict=True)
@@ -221,8 +259,7 @@ def hierarchical_tests(
         posteriors.append(_posterior(ready, draws, each, float(rope), int(n_samples)))
         if draws is not None and not draws.good:
             warnings.warn(
-                f"{label}the chains did not converge: R-hat {posteriors[-1].max_rhat:.3f} (should be below 1.01), "
-                f"effective sample size {posteriors[-1].min_ess:.0f} (should be at least 400)",
+                f"{label}the chains did not converge: {sampling_in_words(posteriors[-1])}",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -270,17 +307,47 @@ def _posterior(ready, draws, names, rope, n_samples) -> HierarchicalPosterior:
     )
 
 
-def _check_settings(rope, runs, n_samples):
-    if not (np.isscalar(rope) and np.isfinite(rope) and rope >= 0):
+def _pairs(given) -> list[tuple]:
+    try:
+        tables = [tuple(each) for each in given]
+    except TypeError as error:
+        raise BadScoresError(f"pairs must be pairs (x, y) of score tables: {error}") from error
+    for place, each in enumerate(tables):
+        if len(each) != 2:
+            raise BadScoresError(
+                f"pairs must be pairs (x, y) of score tables; pair {place} has {len(each)} parts"
+            )
+    return tables
+
+
+def _check_names(names, n_pairs: int) -> None:
+    def fits(each) -> bool:
+        if each is None:
+            return True
+        if isinstance(each, str) or not isinstance(each, Sequence):
+            return False
+        return len(each) == 2 and all(isinstance(name, str) for name in each)
+
+    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != n_pairs:
+        raise BadScoresError("names must be one pair of names for each pair of score tables")
+    if wrong := [each for each in names if not fits(each)]:
+        raise BadScoresError(f"names must be two texts, those of x and y, not {wrong[0]!r}")
+
+
+def _check_settings(rope, runs, n_samples, n_jobs):
+    is_number = isinstance(rope, numbers.Real) and not isinstance(rope, bool | np.bool_)
+    if not (is_number and np.isfinite(rope) and rope >= 0):
         raise BadScoresError(f"rope must be a number of at least 0, not {rope!r}")
-    for name, value in (("runs", runs), ("n_samples", n_samples)):
+    for name, value in (("runs", runs), ("n_samples", n_samples), ("n_jobs", n_jobs)):
+        if name == "n_jobs" and value is None:
+            continue
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise BadScoresError(f"{name} must be a whole number of at least 1, not {value!r}")
 
 
 def _prepare(x, y, rope: float, runs: int, label: str) -> _Prepared | None:
     """Turn score tables into what the model needs; None when all scores are equal."""
-    differences, steady = [], []
+    differences, steady, largest = [], [], 0.0
     for name, a, b in _rows(x, y, label):
         where = f"{label}data set {name}: "
         if a.shape != b.shape or a.ndim != 1:
@@ -301,7 +368,15 @@ def _prepare(x, y, rope: float, runs: int, label: str) -> _Prepared | None:
         # Scores that differ by rounding alone are equal.
         difference[np.abs(difference) < TIE * np.maximum(np.abs(a), np.abs(b))] = 0.0
         differences.append(difference)
+        largest = max(largest, np.abs(a).max(), np.abs(b).max())
         steady.append(np.ptp(difference) <= TIE * max(np.abs(a).max(), np.abs(b).max()))
+    if largest > 1 and 0 < rope < _LEAST_ROPE * largest:
+        warnings.warn(
+            f"{label}rope={rope:g} is {100 * rope / largest:.2g} % of the largest score, {largest:g}; it is in the "
+            "units of the scores: what is 0.05 for scores in 0 … 1 is rope=5 for scores in percent",
+            ScaleWarning,
+            stacklevel=4,
+        )
     if all(np.all(np.abs(each) == 0) for each in differences):
         return None
     if rope == 0 and any(steady):
@@ -358,7 +433,7 @@ def _rows(x, y, label):
         index = list(table.index) if hasattr(table, "index") and hasattr(table, "to_numpy") else None
         rows = table.to_numpy() if index is not None else table
         try:
-            tables.append((index, [np.asarray(row, dtype=np.float64) for row in rows]))
+            tables.append((index, [_numbers(row) for row in rows]))
         except (TypeError, ValueError) as error:
             raise BadScoresError(f"{label}{name} has scores that are not numbers: {error}") from error
     (x_names, x_rows), (y_names, y_rows) = tables
@@ -368,6 +443,16 @@ def _rows(x, y, label):
         raise BadScoresError(f"{label}the rows of x and y are not the same data sets in the same order")
     names = x_names or y_names or list(range(len(x_rows)))
     return list(zip(names, x_rows, y_rows, strict=True))
+
+
+def _numbers(row) -> np.ndarray:
+    """Return a row of scores as floats; what is masked is no number, and text is not one either."""
+    kind = np.ma.asarray(row).dtype
+    if kind.kind not in "biufO":
+        raise TypeError(f"{kind}")
+    if kind.kind == "O" and (wrong := [each for each in row if not isinstance(each, numbers.Real)]):
+        raise TypeError(f"{wrong[0]!r}")
+    return np.ma.filled(np.ma.asarray(row, dtype=np.float64), np.nan)
 
 
 def _names_in(key):

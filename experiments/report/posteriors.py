@@ -186,18 +186,21 @@ def _run(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 
 
 def _answer(result: Any) -> dict[str, Any]:
+    from experiments.analysis import bayes
+
     draws = np.asarray(result.sample, dtype=float)
     chosen = draws[np.linspace(0, len(draws) - 1, min(_KEPT, len(draws))).astype(int)]
     return {
         "probabilities": np.array(result.probs(), dtype=float),
         "draws": chosen.astype("float32"),
-        "r_hat": result.max_rhat,
-        "ess": result.min_ess,
+        # Scores that are equal everywhere need no sampling, and then there is no number of draws.
+        "r_hat": result.max_rhat if result.n_drawn else np.nan,
+        "ess": result.min_ess if result.n_drawn else np.nan,
         "divergences": result.divergences,
         "n_draws": result.n_drawn,
         "message": ""
-        if result.max_rhat < 1.01 and result.min_ess >= 400
-        else f"the chains do not agree (R-hat {result.max_rhat:.3f}, effective sample size {result.min_ess:.0f})",
+        if not result.n_drawn or (result.max_rhat < 1.01 and result.min_ess >= 400)
+        else f"the chains do not agree: {bayes.sampling_in_words(result)}",
     }
 
 
@@ -223,6 +226,10 @@ def _write(file: Path, kept: dict[str, dict[str, Any]]) -> None:
     write_whole(file, buffer.getvalue())
 
 
+def _finite(value: float) -> float:
+    return float(value) if np.isfinite(value) else np.nan
+
+
 def _read(file: Path) -> dict[str, dict[str, Any]]:
     """Return what is kept; nothing when there is no file, or one that cannot be read."""
     try:
@@ -232,7 +239,7 @@ def _read(file: Path) -> dict[str, dict[str, Any]]:
                     "probabilities": arrays["probabilities"][place],
                     "message": str(arrays["messages"][place]),
                     "draws": arrays[f"draws_{place}"],
-                    **{name: float(arrays[name][place]) for name in _NUMBERS},
+                    **{name: _finite(arrays[name][place]) for name in _NUMBERS},
                 }
                 for place, digest in enumerate(arrays["digests"])
             }

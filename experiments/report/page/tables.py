@@ -76,7 +76,7 @@ def text(said: Any, *, href: str = "", kind: str = "", tip: str = "") -> Cell:
 
 def number(value: float, said: str, *, kind: str = "", tip: str = "", href: str = "") -> Cell:
     """Make a cell of a number; one that is not there is a dash and comes last."""
-    if value is None or math.isnan(value):
+    if value is None or not math.isfinite(value):
         return Cell("–", None, kind="number faint", tip=tip)
     return Cell(said, float(value), href, f"number {kind}".strip(), tip)
 
