@@ -91,7 +91,9 @@ def written(value: Any) -> str:
         return f"[{','.join(map(written, value))}]"
     if isinstance(value, dict):
         return f"{{{','.join(f'{key}:{written(each)}' for key, each in value.items())}}}"
-    if isinstance(value, str) and not (_WORD.fullmatch(value) and value.isascii() and value.lower() not in _NO_TEXT):
+    if isinstance(value, str) and not (
+        _WORD.fullmatch(value) and value.isascii() and value.lower() not in _NO_TEXT
+    ):
         return quoted(value)
     return str(value)
 

@@ -121,7 +121,9 @@ def typed_sources(dataset: Mapping[str, Any], *, where: str = "", texts: Any = U
     listed = result.get("sources")
     if listed:
         several = written.get("sources")
-        several = several if isinstance(several, list) and len(several) == len(listed) else [UNKNOWN] * len(listed)
+        several = (
+            several if isinstance(several, list) and len(several) == len(listed) else [UNKNOWN] * len(listed)
+        )
         result["sources"] = [
             typed_source(each, where=where, texts=text) if isinstance(each, Mapping) else each
             for each, text in zip(listed, several, strict=True)
@@ -253,8 +255,13 @@ def _list(value: Sequence[Any], members: Sequence[Any], key: str, text: Any) -> 
 def _mapping(value: Mapping[Any, Any], members: Sequence[Any], key: str, text: Any) -> dict[str, Any]:
     inner = next((each for each in members if typing.get_origin(each) is collections.abc.Mapping), None)
     if inner is None:
-        sequence = next((each for each in members if typing.get_origin(each) is collections.abc.Sequence), None)
-        if sequence is not None and typing.get_origin(typing.get_args(sequence)[0]) is collections.abc.Mapping:
+        sequence = next(
+            (each for each in members if typing.get_origin(each) is collections.abc.Sequence), None
+        )
+        if (
+            sequence is not None
+            and typing.get_origin(typing.get_args(sequence)[0]) is collections.abc.Mapping
+        ):
             return [_mapping(value, _members(typing.get_args(sequence)[0]), key, text)]
         if any((typing.get_origin(each) or each) is dict for each in members):
             return dict(value)
@@ -278,11 +285,17 @@ def _wrong(key: str, members: Sequence[Any], value: Any) -> ConfigError:
         if name is not None and name not in wanted:
             wanted.append(name)
     shown = "null" if value is None else repr(value)
-    return ConfigError(f"{key}={_shown(value)}: it takes {' or '.join(wanted) or 'another type'}, not {shown}")
+    return ConfigError(
+        f"{key}={_shown(value)}: it takes {' or '.join(wanted) or 'another type'}, not {shown}"
+    )
 
 
 def _shown(value: Any) -> str:
-    return {None: "null", True: "true", False: "false"}[value] if value is None or isinstance(value, bool) else str(value)
+    return (
+        {None: "null", True: "true", False: "false"}[value]
+        if value is None or isinstance(value, bool)
+        else str(value)
+    )
 
 
 _WORDS: dict[Any, str] = {
@@ -293,4 +306,3 @@ _WORDS: dict[Any, str] = {
     collections.abc.Sequence: "a list",
     collections.abc.Mapping: "a block of keys",
 }
-
