@@ -333,6 +333,8 @@ def write_r(**elements):
         return to_r.build_r_object(REAL, value=data.values, is_object=True, attributes=attributes)
 
     def frame(data, converter):
+        # Symbols are numbered in the order in which they are written, and attributes come last.
+        columns = [converter.convert_to_r_object(each) for each in data.columns.values()]
         n_rows = len(next(iter(data.columns.values())).values)
         attributes = converter.convert_to_r_attributes(
             {
@@ -341,7 +343,6 @@ def write_r(**elements):
                 "row.names": np.arange(1, n_rows + 1, dtype=np.int32),
             }
         )
-        columns = [converter.convert_to_r_object(each) for each in data.columns.values()]
         return to_r.build_r_object(VEC, value=columns, is_object=True, attributes=attributes)
 
     kinds = {RTimes: vector, RFrame: frame, **to_r.DEFAULT_CLASS_MAP}
