@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import RepeatedStratifiedKFold
 
+from experiments.datasets.classes import are_many_numbers
 from experiments.errors import BadInputError
 
 logger = logging.getLogger(__name__)
@@ -182,9 +183,15 @@ def check_classes(
             "numbers or names of rows, not classes; choose another target column"
         )
     if len(small) == len(present):
+        numeric = kind == "class" and class_names is not None and are_many_numbers(names)
+        advice = (
+            f"its {len(present)} classes are numbers: is the target numeric? The benchmark takes classes and labels only"
+            if numeric
+            else f"use a protocol with at most {sizes.max()} folds (protocol.n_splits)"
+        )
         raise SplitError(
             f"{dataset} cannot be split into {n_splits} folds: its largest {kind} has {sizes.max()} rows; "
-            f"use a protocol with at most {sizes.max()} folds (protocol.n_splits)"
+            f"{advice}"
         )
     if small:
         sized = [f"{name} ({sizes[code]})" for code, name in zip(small, names, strict=True)]

@@ -107,8 +107,22 @@ def is_numeric_target(class_names: Sequence[str], n_rows: int) -> bool:
     -------
     bool
     """
-    few = n_rows < _ROWS_PER_CLASS * len(class_names)
-    return few and len(class_names) > _MOST_CLASSES and all(_NUMBER.fullmatch(each) for each in class_names)
+    return n_rows < _ROWS_PER_CLASS * len(class_names) and are_many_numbers(class_names)
+
+
+def are_many_numbers(class_names: Sequence[str]) -> bool:
+    """Whether there are more than 10 classes, and all are numbers.
+
+    Parameters
+    ----------
+    class_names : sequence of str
+        As in the source.
+
+    Returns
+    -------
+    bool
+    """
+    return len(class_names) > _MOST_CLASSES and all(_NUMBER.fullmatch(str(each)) for each in class_names)
 
 
 def exactly(value: object) -> Decimal | None:

@@ -252,6 +252,9 @@ class FrameReader:
         numbers = None if isinstance(kind, pd.CategoricalDtype) else numbers_of(column, self._decimal)
         if numbers is not None and not np.isnan(numbers[there]).any():
             self._check_row_names(place, numbers)
+        if not as_names and self._is_text(column, there):
+            self._check_odd_numbers(column, there, name)
+            as_names = self._told_of_numbers(numbers[there], name)
         if not as_names:
             is_number = ~np.isnan(numbers)
             if is_number[there].all():
@@ -277,6 +280,25 @@ class FrameReader:
         coded = np.full(len(column), np.nan)
         coded[there] = codes
         return coded, [str(each) for each in distinct]
+
+    def _is_text(self, column: pd.Series, there: np.ndarray) -> bool:
+        """Whether the format says that the column is text: then it holds names, even where they look like numbers."""
+        if self._decimal is not None:
+            return False
+        if not pd.api.types.is_object_dtype(column.dtype):
+            return pd.api.types.is_string_dtype(column.dtype)
+        return there.any() and all(isinstance(each, str) for each in column[there])
+
+    def _told_of_numbers(self, numbers: np.ndarray, name: str) -> bool:
+        """Tell of text that holds numbers; return whether there is any."""
+        found = bool((~np.isnan(numbers)).any())
+        if found:
+            logger.warning(
+                "%s: column %s is text with numbers in it, so its values are names; store them as numbers if they are",
+                self._file,
+                name,
+            )
+        return found
 
     def _text(self, cell: object) -> str:
         text = as_text(cell).strip()

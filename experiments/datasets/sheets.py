@@ -184,7 +184,8 @@ def _sheet_numbers(column: pd.Series, where: str, place: int) -> np.ndarray:
             f"{where}: column {place} has neither a name nor values; leave it out: dataset.leave_out=[{place}]"
         )
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
-    bad = np.flatnonzero(~np.isfinite(numbers))
+    is_text = column.map(lambda each: isinstance(each, str)).to_numpy(dtype=bool)
+    bad = np.flatnonzero(~np.isfinite(numbers) | is_text)
     if not bad.size:
         return numbers
     cell = column.iloc[bad[0]]
@@ -196,6 +197,8 @@ def _sheet_numbers(column: pd.Series, where: str, place: int) -> np.ndarray:
             f"leave it out: dataset.leave_out=[{place}]"
         )
     what = "is empty" if pd.isna(cell) else f"holds {cell!r}, no finite number"
+    if is_text[bad[0]] and np.isfinite(numbers[bad[0]]):
+        what = f"holds {cell!r} as text"
     raise DatasetError(f"{start} {what}; put a number there, or leave it out: dataset.leave_out=[{place}]")
 
 

@@ -348,6 +348,11 @@ class TextTable:
             pass
         return None
 
+    def _with_all_cells(self) -> str:
+        """Put a line with a cell for each column before the rows: pandas refuses a table whose rows all lack one."""
+        delimiter = self.lines.delimiter
+        return f"{'x' if delimiter == ' ' else ''}{delimiter * (self.lines.n_columns - 1)}\n{self._rows_text}"
+
     def _read(self, words: Sequence[str] | None, places: Sequence[int] | None = None) -> pd.DataFrame:
         """Read the columns at ``places``, all of them if not given; as text where no words are given."""
         delimiter = self.lines.delimiter
@@ -359,10 +364,11 @@ class TextTable:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)  # longer lines are cut else
                 return pd.read_csv(
-                    io.StringIO(self._rows_text),
+                    io.StringIO(self._with_all_cells()),
                     sep=r"\s+" if delimiter == " " else delimiter,
                     decimal=self._decimal,
                     header=None,
+                    skiprows=1,  # the line that has all cells
                     names=range(self.lines.n_columns),
                     usecols=places,
                     low_memory=False,
@@ -380,7 +386,7 @@ class TextTable:
             reason = str(error).strip().splitlines()[0]
             if isinstance(error, pd.errors.ParserWarning):
                 reason = "lines have more cells than the first one"
-            before = self.lines.first_row - 1
+            before = self.lines.first_row - 2
             reason = re.sub(r"(?<= in line )\d+", lambda number: str(int(number[0]) + before), reason)
             raise DatasetError(f"{self.file} is no even table: {reason}{self._hint}") from error
 
