@@ -16,7 +16,6 @@ model is that of G. Corani et al., Machine Learning 106 (2017), as in baycomp 1.
 from __future__ import annotations
 
 import multiprocessing
-import numbers
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -26,6 +25,7 @@ from baycomp.multiple import Posterior
 from scipy import stats
 from sklearn.utils import check_random_state
 
+from experiments.analysis.bayes_input import as_pairs, check_names, check_settings, rows_of
 from experiments.analysis.ties import TIE
 from experiments.errors import BadScoresError
 
@@ -238,11 +238,11 @@ def hierarchical_tests(
         As :func:`hierarchical_test`, naming the pair.
     """
     keys = list(pairs) if isinstance(pairs, Mapping) else None
-    tables = _pairs(pairs.values() if isinstance(pairs, Mapping) else pairs)
+    tables = as_pairs(pairs.values() if isinstance(pairs, Mapping) else pairs)
     if names is None:
         names = [_names_in(key) for key in keys] if keys is not None else [None] * len(tables)
-    _check_names(names, len(tables))
-    _check_settings(rope, runs, n_samples, n_jobs)
+    check_names(names, len(tables))
+    check_settings(rope, runs, n_samples, n_jobs)
     try:
         seed = check_random_state(random_state).randint(2**31 - 1)
     except (TypeError, ValueError) as error:
@@ -307,48 +307,10 @@ def _posterior(ready, draws, names, rope, n_samples) -> HierarchicalPosterior:
     )
 
 
-def _pairs(given) -> list[tuple]:
-    try:
-        tables = [tuple(each) for each in given]
-    except TypeError as error:
-        raise BadScoresError(f"pairs must be pairs (x, y) of score tables: {error}") from error
-    for place, each in enumerate(tables):
-        if len(each) != 2:
-            raise BadScoresError(
-                f"pairs must be pairs (x, y) of score tables; pair {place} has {len(each)} parts"
-            )
-    return tables
-
-
-def _check_names(names, n_pairs: int) -> None:
-    def fits(each) -> bool:
-        if each is None:
-            return True
-        if isinstance(each, str) or not isinstance(each, Sequence):
-            return False
-        return len(each) == 2 and all(isinstance(name, str) for name in each)
-
-    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != n_pairs:
-        raise BadScoresError("names must be one pair of names for each pair of score tables")
-    if wrong := [each for each in names if not fits(each)]:
-        raise BadScoresError(f"names must be two texts, those of x and y, not {wrong[0]!r}")
-
-
-def _check_settings(rope, runs, n_samples, n_jobs):
-    is_number = isinstance(rope, numbers.Real) and not isinstance(rope, bool | np.bool_)
-    if not (is_number and np.isfinite(rope) and rope >= 0):
-        raise BadScoresError(f"rope must be a number of at least 0, not {rope!r}")
-    for name, value in (("runs", runs), ("n_samples", n_samples), ("n_jobs", n_jobs)):
-        if name == "n_jobs" and value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise BadScoresError(f"{name} must be a whole number of at least 1, not {value!r}")
-
-
 def _prepare(x, y, rope: float, runs: int, label: str) -> _Prepared | None:
     """Turn score tables into what the model needs; None when all scores are equal."""
     differences, steady, largest = [], [], 0.0
-    for name, a, b in _rows(x, y, label):
+    for name, a, b in rows_of(x, y, label):
         where = f"{label}data set {name}: "
         if a.shape != b.shape or a.ndim != 1:
             raise BadScoresError(f"{where}x has scores of shape {a.shape} and y of shape {b.shape}")
@@ -419,40 +381,6 @@ def _summed_up(differences, steady, rope, runs) -> _Prepared:
         float(within * _UPPER_SIGMA),
     )
     return _Prepared(data, rope / scale, float(scale), flipped)
-
-
-def _rows(x, y, label):
-    """(name, scores of x, scores of y) of every data set."""
-    tables = []
-    for name, table in (("x", x), ("y", y)):
-        flat = isinstance(table, np.ndarray) and table.ndim < 2 and table.dtype != object
-        if flat or np.isscalar(table):
-            raise BadScoresError(
-                f"{label}{name} must have a row of scores for each data set; for one data set give [scores]"
-            )
-        index = list(table.index) if hasattr(table, "index") and hasattr(table, "to_numpy") else None
-        rows = table.to_numpy() if index is not None else table
-        try:
-            tables.append((index, [_numbers(row) for row in rows]))
-        except (TypeError, ValueError) as error:
-            raise BadScoresError(f"{label}{name} has scores that are not numbers: {error}") from error
-    (x_names, x_rows), (y_names, y_rows) = tables
-    if len(x_rows) != len(y_rows) or not x_rows:
-        raise BadScoresError(f"{label}x has {len(x_rows)} data sets and y has {len(y_rows)}")
-    if x_names is not None and y_names is not None and x_names != y_names:
-        raise BadScoresError(f"{label}the rows of x and y are not the same data sets in the same order")
-    names = x_names or y_names or list(range(len(x_rows)))
-    return list(zip(names, x_rows, y_rows, strict=True))
-
-
-def _numbers(row) -> np.ndarray:
-    """Return a row of scores as floats; what is masked is no number, and text is not one either."""
-    kind = np.ma.asarray(row).dtype
-    if kind.kind not in "biufO":
-        raise TypeError(f"{kind}")
-    if kind.kind == "O" and (wrong := [each for each in row if not isinstance(each, numbers.Real)]):
-        raise TypeError(f"{wrong[0]!r}")
-    return np.ma.filled(np.ma.asarray(row, dtype=np.float64), np.nan)
 
 
 def _names_in(key):
