@@ -103,7 +103,7 @@ class Comparison:
             for dataset, groups in self.same.on.items()
         }
         return [
-            f"{where} (equal F1 in every fold): {same_in_words(groups, self.labels, **named)}"
+            f"The same ranker {where} (equal F1 in every fold): {same_in_words(groups, self.labels, **named)}."
             for where, groups in lines.items()
             if groups
         ]

@@ -17,6 +17,9 @@ from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.files import file_stem
 
+#: Lines about rankers that are the same in the small print of a figure; of more data sets the page tells.
+_SAME_TOLD = 3
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -31,7 +34,7 @@ class Drawn:
     title, note : str
         As on the figure; the note lists what is missing or failed.
     files : tuple of Path
-        PNG and SVG.
+        PNG and SVG, or PNG alone (:func:`experiments.figures.style.published`).
     """
 
     figure: str
@@ -108,12 +111,12 @@ class Drawing:
 
 
 def note_of(comparison: Comparison, *lines: str) -> str:
-    """Join small print: what is special about a figure, then what is missing from the group.
+    """Join small print: what is special about a figure, which rankers are the same, what is missing from the group.
 
     Parameters
     ----------
     comparison : Comparison
-        Its missing cells are listed.
+        Its missing cells are listed, and the rankers that are the same.
     *lines : str
         Come first; empty ones are dropped.
 
@@ -122,6 +125,7 @@ def note_of(comparison: Comparison, *lines: str) -> str:
     str
     """
     missing = comparison.missing_lines
+    lines = (*lines, *comparison.same_lines[:_SAME_TOLD])
     told = [f"Missing: {missing[0]}.", *(f"{line}." for line in missing[1:])] if missing else []
     return "\n".join([*(line for line in lines if line), *told])
 
