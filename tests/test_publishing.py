@@ -167,7 +167,8 @@ def test_cells_that_are_not_done_are_not_published(run, tmp_path):
 def test_published_figures_are_one_small_file_each(run):
     _, folder = run
     (folder / "figures").mkdir()
-    stale, other = (folder / "figures" / name for name in ("wine_quick_rf1.svg", "of_someone_else.svg"))
+    stem = "wine_quick[grid_points=4,n_repeats=2,n_splits=3]"
+    stale, other = (folder / "figures" / name for name in (f"{stem}_rf1.svg", "of_someone_else.svg"))
     for file in (stale, other):
         file.write_text("<svg/>")
     written = publishing.show("tiny", io.StringIO(), folder)

@@ -110,7 +110,7 @@ class Drawing:
         self.drawn.append(Drawn(name, stem, title, note, tuple(style.save(figure, self._folder, stem))))
 
 
-def note_of(comparison: Comparison, *lines: str) -> str:
+def note_of(comparison: Comparison, *lines: str, same: bool = True) -> str:
     """Join small print: what is special about a figure, which rankers are the same, what is missing from the group.
 
     Parameters
@@ -119,13 +119,15 @@ def note_of(comparison: Comparison, *lines: str) -> str:
         Its missing cells are listed, and the rankers that are the same.
     *lines : str
         Come first; empty ones are dropped.
+    same : bool, default=True
+        Whether the rankers that are the same are named: not where times are shown, which differ.
 
     Returns
     -------
     str
     """
     missing = comparison.missing_lines
-    lines = (*lines, *comparison.same_lines[:_SAME_TOLD])
+    lines = (*lines, *(comparison.same_lines[:_SAME_TOLD] if same else []))
     told = [f"Missing: {missing[0]}.", *(f"{line}." for line in missing[1:])] if missing else []
     return "\n".join([*(line for line in lines if line), *told])
 
@@ -181,6 +183,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
             if len(seconds)
             else "",
             _left_out(comparison, "fit_seconds"),
+            same=False,
         ),
         labels=labels,
         branches=branches,
@@ -230,6 +233,7 @@ def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -
         comparison,
         "1 = best" + ("." if what.higher_is_better else ": the shortest time."),
         _rankers_left_out(comparison, comparison.rank_left_out[measure], measure),
+        same=measure != "fit_seconds",
     )
     if found is None:
         name, why = f"critical_distance_{measure}", comparison.rank_reasons[measure]
