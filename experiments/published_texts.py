@@ -98,6 +98,8 @@ def overview(name: str, folder: Path = FOLDER) -> str:
             scores = " | ".join(_number(table.loc[each, ranker], 3) for each in table.index)
             took = seconds.loc[timed, ranker].mean(skipna=False)
             lines.append(f"| {_in_cell(group.labels[ranker])} | {mean} | {scores} | {_number(took, None)} |")
+        for line in comparison.same_lines:
+            lines += ["", line]
         if comparison.missing_lines:
             lines += ["", "Missing:", "", *(f"* {line}" for line in comparison.missing_lines)]
         parts.append("\n".join(lines))

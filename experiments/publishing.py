@@ -219,14 +219,19 @@ def show(name: str, out: TextIO, folder: Path = FOLDER, *, checked: pd.DataFrame
     Returns
     -------
     list of Path
-        The files written.
+        The files written. A figure is a small PNG alone; an SVG of it from an older publication is removed.
     """
     from experiments import report
+    from experiments.figures import style
 
     frame, configs = rows(name, folder)
-    return report.show(
-        frame, configs, {"results": folder}, out, whole=True, arguments=[f"study={name}"], claims=checked
-    )
+    asked = {"arguments": [f"study={name}"], "claims": checked}
+    with style.published():
+        written = report.show(frame, configs, {"results": folder}, out, whole=True, **asked)
+    for file in written:
+        if file.suffix == ".png":
+            file.with_suffix(".svg").unlink(missing_ok=True)
+    return written
 
 
 def _configs(name: str, folder: Path, local_data: str | None = None) -> list[ResolvedConfig]:

@@ -183,6 +183,45 @@ def test_files_are_repeatable_and_undated(tmp_path):
     assert sorted(path.name for path in png.parent.iterdir()) == ["x.png", "x.svg"]
 
 
+def test_published_figures_are_small_and_png_alone(tmp_path):
+    from PIL import Image
+
+    points = curves(*(f"ranker{number}" for number in range(4)))
+    looks = style.ranker_looks(list(points["ranker"]))
+    with style.published():
+        small = style.save(axes_of(points)[0], tmp_path / "small", "x")
+        again = style.save(axes_of(points)[0], tmp_path / "again", "x")
+    large = style.save(axes_of(points)[0], tmp_path / "large", "x")
+    assert [file.name for file in small] == ["x.png"] and [file.name for file in large] == ["x.png", "x.svg"]
+    assert small[0].read_bytes() == again[0].read_bytes()
+    assert small[0].stat().st_size < 0.5 * large[0].stat().st_size
+    with Image.open(small[0]) as few, Image.open(large[0]) as all_of_them:
+        assert few.mode == "P" and few.size == all_of_them.size
+        assert few.info["dpi"] == pytest.approx(all_of_them.info["dpi"])
+        a, b = (np.asarray(each.convert("RGB")).astype(int) for each in (few, all_of_them))
+    assert len(np.unique(a.reshape(-1, 3), axis=0)) <= 256
+    # Paper and lines are as drawn, and nothing is far off.
+    for color in ("#FFFFFF", *(look.color for look in looks.values())):
+        channels = [int(color[place : place + 2], 16) for place in (1, 3, 5)]
+        there = (b == channels).all(axis=-1)
+        assert there.sum() > 100 and (a[there] == channels).all(), color
+    assert np.abs(a - b).mean() < 0.5 and (np.abs(a - b).max(axis=-1) > 40).mean() < 1e-3
+
+
+def test_a_figure_of_few_colours_keeps_them_all(tmp_path):
+    from matplotlib.figure import Figure
+    from PIL import Image
+
+    figure = Figure(figsize=(1, 1))
+    figure.add_axes((0, 0, 1, 1)).set_axis_off()
+    figure.axes[0].axvspan(0, 0.5, color="#0072B2")
+    with style.published():
+        (small,) = style.save(figure, tmp_path / "small", "x")
+    (large, _) = style.save(figure, tmp_path / "large", "x")
+    with Image.open(small) as few, Image.open(large) as all_of_them:
+        np.testing.assert_array_equal(few.convert("RGB"), all_of_them.convert("RGB"))
+
+
 def test_an_older_figure_is_replaced(tmp_path):
     (tmp_path / "x.png").write_bytes(b"old")
     figure, _ = axes_of(curves("a"))

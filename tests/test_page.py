@@ -554,4 +554,21 @@ def test_figures_are_taken_in(tmp_path):
     packed = image["src"].removeprefix("data:image/svg+xml;base64,")
     assert base64.b64decode(packed) == Drawn.files[1].read_bytes()
     assert image["alt"] == "A figure. Missing: genes"
-    assert "also there: mcc_posterior.svg" in read.text, "its numbers are drawn by the page"
+    assert "also there: a.svg" in read.text, "its numbers are drawn by the page"
+    assert "as SVG and PNG." in read.text
+
+
+def test_a_figure_that_is_png_alone_is_taken_in_as_that(tmp_path):
+    class Drawn:
+        figure, stem, title, note = "times", "mcc_times", "A figure", ""
+        files = (tmp_path / "a.png",)
+
+    class Other(Drawn):
+        figure, stem, files = "posterior", "mcc_posterior", (tmp_path / "mcc_posterior.png",)
+
+    Drawn.files[0].write_bytes(b"\x89PNG and so on")
+    frame, configs = pages.study(["chess"])
+    read = pages.Read(pages.write(tmp_path, frame, configs, drawn=[Drawn, Other])[0])
+    (image,) = [attributes for tag, attributes in read.elements if tag == "img"]
+    assert base64.b64decode(image["src"].removeprefix("data:image/png;base64,")) == b"\x89PNG and so on"
+    assert "also there: mcc_posterior.png" in read.text and "results/figures , as PNG." in read.text

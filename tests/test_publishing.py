@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from listening import LASTING, Listening
+from PIL import Image
 
 import bootstrap
-from experiments import datasets, published_texts, publishing
+from experiments import datasets, published_texts, publishing, report
 from experiments import versions as package_versions
 from experiments.analysis import measurements
 from experiments.config import compose_runs
@@ -161,6 +162,27 @@ def test_cells_that_are_not_done_are_not_published(run, tmp_path):
     before = publishing.collect(tmp_path / "results", None, tmp_path / "copy", ["tiny"])
     assert before == {"tiny": (8, 8)}  # it is still there, published
     assert publishing.collect(tmp_path / "results", None, folder, ["tiny"]) == {"tiny": (8, 8)}
+
+
+def test_published_figures_are_one_small_file_each(run):
+    _, folder = run
+    (folder / "figures").mkdir()
+    stem = "wine_quick[grid_points=4,n_repeats=2,n_splits=3]"
+    stale, other = (folder / "figures" / name for name in (f"{stem}_rf1.svg", "of_someone_else.svg"))
+    for file in (stale, other):
+        file.write_text("<svg/>")
+    written = publishing.show("tiny", io.StringIO(), folder)
+    figures = [file for file in written if file.parent.name == "figures"]
+    assert figures and {file.suffix for file in figures} == {".png"}
+    for file in figures:
+        with Image.open(file) as image:
+            assert image.mode == "P", file.name
+    assert stale.with_suffix(".png") in figures and not stale.exists()
+    assert other.exists(), "what no study makes is left alone"
+    # Whoever runs a study by themselves gets both.
+    frame, asked = publishing.rows("tiny", folder)
+    mine = report.show(frame, asked, {"results": folder.parent / "mine"}, io.StringIO())
+    assert {file.suffix for file in mine if file.parent.name == "figures"} == {".png", ".svg"}
 
 
 def test_the_overview_has_the_numbers_of_the_rows(run):

@@ -1,15 +1,21 @@
 """Rankers whose F1 curves are equal in every fold are told to be the same."""
 
+import io
 import itertools
 
 import numpy as np
+import pages
+import pandas as pd
 import pytest
 from made_up import frame, repeats, row
+from made_up_rows import study
 
-from experiments import publishing
+from experiments import publishing, report
 from experiments.analysis.groups import groups_of
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
 from experiments.analysis.scores import complete_rows
+from experiments.report import posteriors
+from experiments.report import study as report_of_study
 
 CURVE = (0.3, 0.7, 0.9)
 
@@ -129,3 +135,69 @@ def test_groups_that_share_a_variant_are_told_together():
     assert same_in_words(groups, labels, **given) == "E = E_ABSMEAN (with every target distance)"
     assert same_in_words(groups[:2], labels, **given) == "E = E_ABSMEAN (F1, Hamming)"
     assert same_in_words([("e_f1", "e_hamming")], labels, **given) == "E (F1) = E (Hamming)"
+
+
+# --- where it is told ---
+
+
+def twins(datasets=("d", "e"), twin="b", of="a", on=None):
+    """A study of three rankers, of which one has the curves of another on some data sets."""
+    rankers = {"a": ("A", 0.03, 1.0), "b": ("B", 0.0, 2.0), "c": ("C", 0.01, 3.0)}
+    made, configs = study(
+        list(datasets), rankers, name="s", n_splits=2, n_repeats=1, n_points=5, n_features=30
+    )
+    for dataset in datasets if on is None else on:
+        mine, other = ((made["dataset"] == dataset) & (made["ranker"] == each) for each in (twin, of))
+        for column in made.columns[made.columns.str.contains("f1_")]:
+            made.loc[mine, column] = made.loc[other, column].to_numpy()
+    return made, configs
+
+
+def shown(tmp_path, made, configs):
+    out = io.StringIO()
+    files = report.show(made, configs, {"results": tmp_path}, out)
+    return " ".join(out.getvalue().split()), files
+
+
+def test_the_console_tells_it_for_each_data_set(tmp_path):
+    text, _ = shown(tmp_path, *twins(on=["d"]))
+    assert text.count("The same on this data set (equal F1 in every fold): A = B.") == 1
+    assert text.index("The same on this data set") < text.index("e · paper")
+    assert "The same" not in shown(tmp_path, *twins(on=[]))[0]
+
+
+def test_the_table_of_a_data_set_names_the_first_of_the_same(tmp_path):
+    shown(tmp_path, *twins(on=["d"]))
+    for dataset, expected in (("d", {"a": "", "b": "a", "c": ""}), ("e", dict.fromkeys("abc", ""))):
+        table = pd.read_csv(tmp_path / "tables" / f"{dataset}_paper.csv", keep_default_na=False)
+        assert dict(zip(table["ranker"], table["same_as"], strict=True)) == expected
+
+
+def test_tables_figures_and_page_name_the_groups_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(posteriors, "sampled", lambda *args, **settings: None)
+    made, configs = twins()
+    found = report_of_study.write(made, configs, tmp_path)
+    line = "The same ranker on all data sets (equal F1 in every fold): A = B."
+    for name in ("ranks", "aurf1", "best_f1"):
+        assert line in " ".join((tmp_path / "tables" / f"s_{name}.tex").read_text("utf-8").split())
+    for each in found.drawn:
+        about_times = each.figure in ("times", "critical_distance_fit_seconds")
+        assert (line in each.note) != about_times, each.figure
+    path, _ = pages.write(tmp_path, made, configs, name="s")
+    read = pages.Read(path)
+    assert read.text.count(line) == 1
+    assert "A and B, which are the same ranker on these data sets, come first by max F1." in read.text
+    assert "The same ranker (equal F1 in every fold) as B on all data sets." in read.text
+    assert "The same ranker (equal F1 in every fold) as A on all data sets." in read.text
+    ranks = {each["ranker"]: each["rank by max F1"] for each in read.lines("g0-rankers")}
+    assert ranks == {"A": "1.50", "B": "1.50", "C": "3.00"}
+
+
+def test_what_is_the_same_on_one_data_set_alone_is_told_of_that_one(tmp_path):
+    made, configs = twins(on=["e"])
+    read = pages.Read(pages.write(tmp_path, made, configs, name="s")[0])
+    assert "The same ranker on e (equal F1 in every fold): A = B." in read.text
+    assert "on all data sets (equal" not in read.text and "which are the same ranker" not in read.text
+    assert "The same ranker (equal F1 in every fold) as B on e." in read.text
+    plain = pages.Read(pages.write(tmp_path, *twins(on=[]), name="s")[0])
+    assert "The same ranker" not in plain.text

@@ -103,7 +103,7 @@ class Comparison:
             for dataset, groups in self.same.on.items()
         }
         return [
-            f"{where} (equal F1 in every fold): {same_in_words(groups, self.labels, **named)}"
+            f"The same ranker {where} (equal F1 in every fold): {same_in_words(groups, self.labels, **named)}."
             for where, groups in lines.items()
             if groups
         ]
@@ -186,7 +186,7 @@ def no_number(table: pd.DataFrame, measure: str) -> str:
         else f"{n} rankers are complete, but their rows hold"
     )
     if measure == "fit_seconds":
-        return f"{there} no times: rows of runs beside other programs are published without"
+        return f"{there} no times (published rows have those of runs on an idle machine alone)"
     return f"{there} no {MEASURES[measure].title}"
 
 

@@ -19,11 +19,13 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib.style
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.ticker import LogFormatterSciNotation
@@ -287,8 +289,27 @@ class PowersOfTen(LogFormatterSciNotation):
         return f"10{str(power).translate(_RAISED)}" if is_power else f"{x:g}"
 
 
+@contextmanager
+def published() -> Iterator[None]:
+    """Save figures as small PNG files alone while the block runs: for what is kept in a repository.
+
+    A figure is one file then, with at most 256 colours: the most frequent of the drawing as they are, the others,
+    of the edges of lines and letters, by a median cut.
+    """
+    token = _PUBLISHED.set(True)
+    try:
+        yield
+    finally:
+        _PUBLISHED.reset(token)
+
+
+_PUBLISHED = ContextVar("published", default=False)
+#: Colours of a palette, and those of them that are as drawn.
+_MOST_COLORS, _EXACT_COLORS = 256, 160
+
+
 def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
-    """Save a figure as PNG and SVG.
+    """Save a figure as PNG and SVG, or inside :func:`published` as a small PNG.
 
     Parameters
     ----------
@@ -302,17 +323,52 @@ def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
     Returns
     -------
     list of Path
-        The two files. Each is whole or not there, and the same figure gives the same bytes.
+        The files, PNG first. Each is whole or not there, and the same figure gives the same bytes.
 
     Raises
     ------
     BadInputError
         If the folder cannot be written to.
     """
+    small = _PUBLISHED.get()
+    formats = (
+        {"png": {"Software": None}}
+        if small
+        else {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+    )
     paths = []
-    for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
+    for ending, metadata in formats.items():
         buffer = io.BytesIO()
         with applied():
             figure.savefig(buffer, format=ending, metadata=metadata)
-        paths.append(write_whole(Path(folder) / f"{stem}.{ending}", buffer.getvalue()))
+        content = _with_few_colors(buffer.getvalue()) if small else buffer.getvalue()
+        paths.append(write_whole(Path(folder) / f"{stem}.{ending}", content))
     return paths
+
+
+def _with_few_colors(png: bytes) -> bytes:
+    """Write a PNG with a palette."""
+    from PIL import Image
+    from scipy.spatial import cKDTree
+
+    with Image.open(io.BytesIO(png)) as image:
+        dpi = image.info.get("dpi")
+        pixels = np.asarray(image.convert("RGB"))
+    packed = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32)
+    colors, place, counts = np.unique(packed, return_inverse=True, return_counts=True)
+    channels = np.stack([colors >> 16, colors >> 8 & 255, colors & 255], axis=1).astype(np.uint8)
+    # Of equal counts the darker colour first, so that the palette does not depend on how a sort breaks ties.
+    order = np.lexsort([colors, -counts])
+    palette, rest = channels[order[:_EXACT_COLORS]], channels[order[_EXACT_COLORS:]]
+    if len(colors) <= _MOST_COLORS:
+        palette = channels
+    else:
+        row = np.repeat(rest, counts[order[_EXACT_COLORS:]], axis=0)[None]
+        cut = Image.fromarray(row).quantize(_MOST_COLORS - _EXACT_COLORS, method=Image.Quantize.MEDIANCUT)
+        palette = np.concatenate([palette, np.array(cut.getpalette(), dtype=np.uint8).reshape(-1, 3)])
+    nearest = cKDTree(palette.astype(float)).query(channels.astype(float))[1]
+    few = Image.fromarray(nearest.astype(np.uint8)[place].reshape(packed.shape), mode="P")
+    few.putpalette(palette.tobytes())
+    buffer = io.BytesIO()
+    few.save(buffer, format="png", optimize=True, **({} if dpi is None else {"dpi": dpi}))
+    return buffer.getvalue()

@@ -168,7 +168,11 @@ def _write(
     from experiments.figures import style
 
     text = io.StringIO()
-    publishable(part).to_csv(text, index=False, lineterminator="\n")
+    shown = publishable(part)
+    of = {ranker: mine[0] for mine in same for ranker in mine[1:]}
+    same_as = [of.get(ranker, "") for ranker in shown["ranker"]]
+    shown.insert(shown.columns.get_loc("ranker") + 1, "same_as", same_as)
+    shown.to_csv(text, index=False, lineterminator="\n")
     written = [write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode())]
     figure = drawn_curves.figure(part, curves, group, same)
     return written + style.save(figure, results / "figures", f"{stem}_rf1")

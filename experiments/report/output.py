@@ -17,6 +17,9 @@ from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.files import file_stem
 
+#: Lines about rankers that are the same in the small print of a figure; of more data sets the page tells.
+_SAME_TOLD = 3
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -31,7 +34,7 @@ class Drawn:
     title, note : str
         As on the figure; the note lists what is missing or failed.
     files : tuple of Path
-        PNG and SVG.
+        PNG and SVG, or PNG alone (:func:`experiments.figures.style.published`).
     """
 
     figure: str
@@ -107,21 +110,24 @@ class Drawing:
         self.drawn.append(Drawn(name, stem, title, note, tuple(style.save(figure, self._folder, stem))))
 
 
-def note_of(comparison: Comparison, *lines: str) -> str:
-    """Join small print: what is special about a figure, then what is missing from the group.
+def note_of(comparison: Comparison, *lines: str, same: bool = True) -> str:
+    """Join small print: what is special about a figure, which rankers are the same, what is missing from the group.
 
     Parameters
     ----------
     comparison : Comparison
-        Its missing cells are listed.
+        Its missing cells are listed, and the rankers that are the same.
     *lines : str
         Come first; empty ones are dropped.
+    same : bool, default=True
+        Whether the rankers that are the same are named: not where times are shown, which differ.
 
     Returns
     -------
     str
     """
     missing = comparison.missing_lines
+    lines = (*lines, *(comparison.same_lines[:_SAME_TOLD] if same else []))
     told = [f"Missing: {missing[0]}.", *(f"{line}." for line in missing[1:])] if missing else []
     return "\n".join([*(line for line in lines if line), *told])
 
@@ -177,6 +183,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
             if len(seconds)
             else "",
             _left_out(comparison, "fit_seconds"),
+            same=False,
         ),
         labels=labels,
         branches=branches,
@@ -226,6 +233,7 @@ def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -
         comparison,
         "1 = best" + ("." if what.higher_is_better else ": the shortest time."),
         _rankers_left_out(comparison, comparison.rank_left_out[measure], measure),
+        same=measure != "fit_seconds",
     )
     if found is None:
         name, why = f"critical_distance_{measure}", comparison.rank_reasons[measure]

@@ -190,7 +190,7 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
     list of Path
     """
     group, tables, labels = comparison.group, Tables(results), comparison.labels
-    notes = [f"Missing: {line}." for line in comparison.missing_lines]
+    notes = [*comparison.same_lines, *(f"Missing: {line}." for line in comparison.missing_lines)]
     sizes = dataset_table(frame, group)
     tables.csv(sizes, group.name, "datasets")
     tables.latex(

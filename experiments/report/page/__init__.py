@@ -43,6 +43,8 @@ _PARTS = (
 )
 #: Figures that the page draws from its data.
 _DRAWN_HERE = ("critical_distance", "posterior", "aufuji", "rf1")
+#: Ending of a figure's file → its type, the preferred one first.
+_IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 _OUTCOMES = {"holds": "good", "does not hold": "bad"}
 
 
@@ -84,7 +86,7 @@ def write(
         From ``experiments.analysis.claims``.
     drawn : sequence
         Figures with ``figure``, ``stem``, ``title``, ``note`` and ``files``. Of those that the page does not draw
-        itself the SVG file is taken in; others are named.
+        itself the SVG file is taken in, or the PNG file where there is no other; others are named.
     unmeasured : sequence of str
         What was to be measured and was not, and why.
 
@@ -120,7 +122,8 @@ def write(
             measured_said=_measured_said(measured, frame, configs),
             unmeasured=unmeasured,
             figures=[_figure(each) for each in drawn if not _drawn_here(each)],
-            other_figures=", ".join(f"{each.stem}.svg" for each in drawn if _drawn_here(each)),
+            other_figures=", ".join(_best_file(each).name for each in drawn if _drawn_here(each)),
+            endings=_endings(drawn),
             css=_text("page.css"),
             script=script,
             script_hash="sha256-"
@@ -156,10 +159,20 @@ def _drawn_here(drawn: Any) -> bool:
     return str(drawn.figure).startswith(_DRAWN_HERE)
 
 
+def _best_file(drawn: Any) -> Path:
+    """Choose the file of a figure that is sharp at every size, where there is one."""
+    return min((Path(file) for file in drawn.files), key=lambda file: list(_IMAGES).index(file.suffix))
+
+
+def _endings(drawn: Sequence[Any]) -> str:
+    there = {Path(file).suffix for each in drawn for file in each.files}
+    return " and ".join(ending.lstrip(".").upper() for ending in _IMAGES if ending in there)
+
+
 def _figure(drawn: Any) -> dict[str, str]:
-    (svg,) = (Path(file) for file in drawn.files if Path(file).suffix == ".svg")
+    file = _best_file(drawn)
     # As an image: names inside one SVG then cannot meet those of another.
-    source = "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode("ascii")
+    source = f"data:{_IMAGES[file.suffix]};base64," + base64.b64encode(file.read_bytes()).decode("ascii")
     return {"title": str(drawn.title).rstrip("."), "note": str(drawn.note or ""), "source": source}
 
 

@@ -68,7 +68,16 @@ def ranker_page(f: Facts, ranker: str) -> RankerPage:
         ranker=ranker,
         label=f.label[ranker],
         intro=_intro(f, ranker),
-        said=[line for line in (_said_rank(f, ranker), _said_alike(f, alike), _said_cost(f, ranker)) if line],
+        said=[
+            line
+            for line in (
+                _said_rank(f, ranker),
+                _said_same(f, ranker),
+                _said_alike(f, alike),
+                _said_cost(f, ranker),
+            )
+            if line
+        ],
         ranks=_own_ranks(f, ranker),
         best=best,
         alike=_own_alike(f, alike),
@@ -256,6 +265,21 @@ def _said_rank(f: Facts, ranker: str) -> str:
     place = int((ranks.average_ranks < rank - 1e-9).sum()) + 1
     over = count(len(ranks.used), "data set")
     return f"Average rank by max F1: {rank_shown(rank)}, place {place} of {len(ranks.average_ranks)}, over {over}."
+
+
+def _said_same(f: Facts, ranker: str) -> str:
+    """Name the rankers that are the same as this one, everywhere or on single data sets; "" for none."""
+    parts = []
+    others = [each for group in f.c.same.everywhere if ranker in group for each in group if each != ranker]
+    if others:
+        parts.append(f"{words.listed([f.label[each] for each in others])} on all data sets")
+    for dataset, groups in f.c.same.on.items():
+        more = [
+            each for group in groups if ranker in group for each in group if each not in (ranker, *others)
+        ]
+        if more:
+            parts.append(f"{words.listed([f.label[each] for each in more])} on {dataset}")
+    return f"The same ranker (equal F1 in every fold) as {'; as '.join(parts)}." if parts else ""
 
 
 def _said_alike(f: Facts, alike: Sequence[tuple[str, float, float]]) -> str:

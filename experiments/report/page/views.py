@@ -33,6 +33,8 @@ class GroupView:
         Its name, and what it is.
     compared, headline, speed, gaps : str
         Sentences.
+    same : list of str
+        Which rankers are the same, in sentences.
     apart : str
         Which data sets and rankers average ranks leave out, and why; "" where none.
     sure : list of str
@@ -64,6 +66,7 @@ class GroupView:
     speed: str
     gaps: str
     apart: str
+    same: list[str]
     sure: list[str]
     datasets: list[tuple[str, str]]
     rankers: list[tuple[str, str]]
@@ -112,6 +115,7 @@ def group_view(
         id=f.own,
         name=f.group.name,
         title="Several labels per row" if f.group.task == "multilabel" else "One class per row",
+        same=f.c.same_lines,
         compared=words.compared(
             n_rankers=len(f.rankers),
             datasets=f.here,
@@ -127,6 +131,7 @@ def group_view(
             datasets=[] if ranks is None else list(ranks.used),
             n_here=len(f.here),
             complete=list(f.summary.loc[f.summary["complete"], "ranker"].unique()),
+            same=f.c.same.everywhere,
         ),
         speed=words.speed(f.verdicts["fit_seconds"], f.label, overall.to_dict("records")),
         gaps=words.gaps(len(f.incomplete), len(f.group.expected), list(f.group.absent)),

@@ -119,6 +119,7 @@ def headline(
     datasets: Sequence[str],
     complete: Sequence[str],
     n_here: int = 1,
+    same: Sequence[Sequence[str]] = (),
 ) -> str:
     """Say in a sentence or two who does best.
 
@@ -138,6 +139,8 @@ def headline(
         Rankers that are complete on some data set.
     n_here : int, default=1
         Data sets on which some ranker is complete.
+    same : sequence of sequence of str, default=()
+        Rankers that are the same on all data sets.
 
     Returns
     -------
@@ -148,6 +151,8 @@ def headline(
     if not verdict.best:
         return "Nothing can be compared yet: no ranker is complete on any data set."
     names = listed([label[ranker] for ranker in verdict.best])
+    if len(verdict.best) > 1 and any(set(verdict.best) <= set(group) for group in same):
+        return f"{names}, which are the same ranker on these data sets, come first by {title}."
     if len(verdict.best) == verdict.n_rankers:
         return f"All {verdict.n_rankers} rankers share one place by {title}."
     verb = "comes first" if verdict.one else "share the first place"
