@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_random_state
 
 from experiments.learners.kernels.growing import WORD, Columns, Sample, Tree, Work, grow
 from experiments.learners.kernels.preparing import (
+    by_features,
     by_rows,
     describe,
     draw,
@@ -235,14 +236,19 @@ class Forest:
         self.columns = describe_columns(X)
         self.columns, self.groups = _grouped(self.columns, self.n_rows, self.targets)
         self._learner = learner
+        n_drawn = _n_drawn(learner.max_features, n_features)
+        self.keeps_lists = _worth_keeping(self.columns, n_drawn)
+        if not self.keeps_lists:
+            self.columns = _with_lists(self.columns)
         depth = _INT32_MAX if learner.max_depth is None else learner.max_depth
         self._rules = np.array(
             [
-                _n_drawn(learner.max_features, n_features),
+                n_drawn,
                 depth,
                 max(learner.min_samples_split, 2 * learner.min_samples_leaf),
                 learner.min_samples_leaf,
                 self.n_rows,
+                self.keeps_lists,
             ],
             dtype=np.int64,
         )
@@ -365,6 +371,7 @@ class _Room:
         n = len(columns.start) - 1
         p, n_labels, n_entries = len(columns.kind), targets.n_labels, len(columns.feature)
         n_labelled = len(targets.labels)
+        n_kept = n_entries if forest.keeps_lists else 0
 
         def ints(size: int) -> np.ndarray:
             return np.empty(size, dtype=np.int32)
@@ -393,9 +400,9 @@ class _Room:
             end_before=np.full(p, -1, dtype=np.int32),
             moved=ints(p),
             touched=ints(p),
-            list_row=ints(n_entries),
-            list_entry=ints(n_entries),
-            list_place=ints(n_entries),
+            list_row=ints(n_kept),
+            list_entry=ints(n_kept),
+            list_place=ints(n_kept),
             mask=np.zeros(p, dtype=np.uint64),
             few_start=ints(p),
             few_count=ints(p),
@@ -408,6 +415,9 @@ class _Room:
             stack=np.empty((n + 2, 10), dtype=np.int64),
             impurity=np.empty(n + 2),
             word=np.zeros(n + 2, dtype=np.uint64),
+            saved=np.empty((_most_saved(n, p, n_kept) if n_kept else 0, 3), dtype=np.int32),
+            best=np.empty(5),
+            chosen=np.empty(3, dtype=np.int64),
         )
         groups = forest.groups
         n_groups = len(groups.label_start) - 1 if len(groups.group) else 0
@@ -418,6 +428,11 @@ class _Room:
         self.one_row = np.zeros(p, dtype=np.float32)
         self.label_counts = np.zeros(n_labels, dtype=np.int32)
         self.known = ints(n_nodes)
+
+
+def _most_saved(n: int, p: int, n_entries: int) -> int:
+    """Return how many lists can wait: of smaller children, which share no rows, and of larger ones, which halve."""
+    return min(n_entries, p * (n // WORD + 1)) + p * (n.bit_length() + 1)
 
 
 def _most_entries(columns: Columns) -> int:
@@ -481,7 +496,7 @@ def describe_columns(X) -> Columns:
     rank = np.empty(n_entries if n_few else 0, dtype=np.int32)
     by_rows(region, list_row, list_rank, n, start_of_row, feature, rank)
     return Columns(
-        kind, close, default, value_start, values, region, start_of_row, feature, rank, slot, ranks
+        kind, close, default, value_start, values, region, start_of_row, feature, rank, nothing, nothing, slot, ranks
     )
 
 
@@ -522,6 +537,30 @@ def _grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, _Grou
         group, in_order, targets.n_labels, targets.start, targets.labels, label_start, labels, slot
     )
     return columns, _Groups(group, label_start, labels[:n_labelled].copy(), slot)
+
+
+def _worth_keeping(columns: Columns, n_drawn: int) -> bool:
+    """Whether lists that follow the nodes are less work than looking through whole lists at every large node."""
+    if _FORCE is not None: return _FORCE
+    n, n_entries = len(columns.start) - 1, len(columns.feature)
+    if n <= WORD:
+        return False
+    looking = n / 8 * n_drawn * n_entries / len(columns.kind)
+    keeping = 4 * n_entries * np.log2(n / WORD)
+    return bool(looking > keeping)
+
+
+_FORCE = None
+
+
+def _with_lists(columns: Columns) -> Columns:
+    """Add the rows of each feature."""
+    n_entries = len(columns.feature)
+    list_row = np.empty(n_entries, dtype=np.int32)
+    list_rank = np.empty(len(columns.rank), dtype=np.int32)
+    n = len(columns.start) - 1
+    by_features(columns.start, columns.feature, columns.rank, n, columns.region, list_row, list_rank)
+    return columns._replace(list_row=list_row, list_rank=list_rank)
 
 
 def _n_drawn(max_features: Any, n_features: int) -> int:

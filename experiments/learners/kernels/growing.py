@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.learners.kernels import kernel
+from experiments.learners.kernels import inner_kernel
 from experiments.learners.kernels.bits import count, lowest
 from experiments.learners.kernels.splits import ROW, along, apart, in_two, sort_keys
 
@@ -46,6 +46,8 @@ class Columns(NamedTuple):
     start: np.ndarray  # (n + 1,) int64
     feature: np.ndarray  # int32: of the stored entries, row by row
     rank: np.ndarray  # int32: of their values; empty when all sparse features have two values
+    list_row: np.ndarray  # int32: rows of the entries, feature by feature; empty when trees keep lists
+    list_rank: np.ndarray  # int32: of their values; empty when ``rank`` is
     slot: np.ndarray  # (p,) int32: row of ``ranks``, for dense features
     ranks: np.ndarray  # (number of dense features, n) int32
 
@@ -77,7 +79,7 @@ class Work(NamedTuple):
     """Room for growing a tree, used again for the next."""
 
     rows: np.ndarray  # int32
-    place: np.ndarray  # int32: where a row is in ``rows``
+    place: np.ndarray  # int32: where a row of ``Columns`` is in ``rows``; -1 for nowhere
     chosen_rows: np.ndarray  # int32
     keys: np.ndarray  # int64
     spare: np.ndarray  # int64
@@ -103,9 +105,12 @@ class Work(NamedTuple):
     stack: np.ndarray  # (deep, 10) int64
     impurity: np.ndarray  # (deep,) float64
     word: np.ndarray  # (deep,) uint64
+    saved: np.ndarray  # (many, 3) int32: lists of the features of nodes that wait
+    best: np.ndarray  # (5,) float64
+    chosen: np.ndarray  # (3,) int64
 
 
-@kernel
+@inner_kernel
 def next_random(state):
     """Return the next state of the xorshift generator of scikit-learn's trees."""
     if state == 0:
@@ -115,11 +120,12 @@ def next_random(state):
     return np.uint32(state ^ np.uint32(state << np.uint32(5)))
 
 
-@kernel
+@inner_kernel
 def _make_lists(columns, sample, n_rows, work):
     """List the rows of each sparse feature."""
-    work.begin[:] = columns.region[:-1]
-    work.end[:] = columns.region[:-1]
+    for f in range(work.end.shape[0]):
+        work.begin[f] = columns.region[f]
+        work.end[f] = columns.region[f]
     end, list_row, list_entry, list_place = work.end, work.list_row, work.list_entry, work.list_place
     feature = columns.feature
     for i in range(n_rows):
@@ -133,7 +139,7 @@ def _make_lists(columns, sample, n_rows, work):
             list_place[q] = at
 
 
-@kernel
+@inner_kernel
 def _drop(columns, sample, work, first, last):
     """Take rows out of the lists."""
     feature, end = columns.feature, work.end
@@ -152,7 +158,7 @@ def _drop(columns, sample, work, first, last):
                 list_place[other] = at
 
 
-@kernel
+@inner_kernel
 def _move(columns, sample, work, first, last):
     """Move rows to the ends of the lists, and the ends before them; return how many lists have such rows.
 
@@ -184,78 +190,117 @@ def _move(columns, sample, work, first, last):
     return n_moved
 
 
-@kernel
+@inner_kernel
 def _save(saved, top, f, begin, end):
-    """Put the list of a feature aside; return the room, which may be new, and its top."""
-    if top == saved.shape[0]:
-        larger = np.empty((2 * top, 3), dtype=np.int32)
-        larger[:top] = saved
-        saved = larger
+    """Put the list of a feature aside; return how many are."""
     saved[top, 0] = f
     saved[top, 1] = begin
     saved[top, 2] = end
-    return saved, top + 1
+    return top + 1
 
 
-@kernel
-def _to_the_right(work, n_movers, end):
+@inner_kernel
+def _to_the_right(sample, work, n_movers, end):
     """Move the rows ``chosen_rows[:n_movers]`` of a node to its end; return where they begin."""
     rows, place = work.rows, work.place
     for a in range(n_movers):
         i = work.chosen_rows[a]
         end -= 1
         other = rows[end]
-        at = place[i]
+        at = place[sample.row[i]]
         rows[at] = other
-        place[other] = at
+        place[sample.row[other]] = at
         rows[end] = i
-        place[i] = end
+        place[sample.row[i]] = end
     return end
 
 
-@kernel
-def _to_the_left(work, n_movers, start):
+@inner_kernel
+def _to_the_left(sample, work, n_movers, start):
     """Move the rows ``chosen_rows[:n_movers]`` of a node to its start; return where they end."""
     rows, place = work.rows, work.place
     for a in range(n_movers):
         i = work.chosen_rows[a]
         other = rows[start]
-        at = place[i]
+        at = place[sample.row[i]]
         rows[at] = other
-        place[other] = at
+        place[sample.row[other]] = at
         rows[start] = i
-        place[i] = start
+        place[sample.row[i]] = start
         start += 1
     return start
 
 
-@kernel
-def _part(columns, sample, work, f, low, start, end):
+@inner_kernel
+def _rows_inside(columns, work, f, start, end):
+    """Find the rows of a node that are in the list of a feature; return how many."""
+    rows, place, chosen, list_row = work.rows, work.place, work.chosen_rows, columns.list_row
+    n_inside = 0
+    for q in range(columns.region[f], columns.region[f + 1]):
+        at = place[list_row[q]]
+        if start <= at < end:
+            chosen[n_inside] = rows[at]
+            n_inside += 1
+    return n_inside
+
+
+@inner_kernel
+def _keys_inside(columns, work, f, start, end, keeps_lists):
+    """Make keys of the rows of a node that are in the list of a feature; return how many, least and largest rank."""
+    keys = work.keys
+    n_keys = 0
+    least = np.int64(0x7FFFFFFF)
+    largest = np.int64(-1)
+    if keeps_lists:
+        for a in range(work.begin[f], work.end[f]):
+            rank = np.int64(columns.rank[work.list_entry[a]])
+            least = min(least, rank)
+            largest = max(largest, rank)
+            keys[n_keys] = (rank << 32) | work.list_row[a]
+            n_keys += 1
+    else:
+        for q in range(columns.region[f], columns.region[f + 1]):
+            at = work.place[columns.list_row[q]]
+            if start <= at < end:
+                rank = np.int64(columns.list_rank[q])
+                least = min(least, rank)
+                largest = max(largest, rank)
+                keys[n_keys] = (rank << 32) | work.rows[at]
+                n_keys += 1
+    return n_keys, least, largest
+
+
+@inner_kernel
+def _part(columns, sample, work, f, low, start, end, keeps_lists):
     """Bring rows whose value of a feature has rank ``low`` or less to the left; return where the others begin."""
-    rows, chosen = work.rows, work.chosen_rows
+    rows, movers = work.rows, work.chosen_rows
     n_movers = 0
     if columns.kind[f] == DENSE:
         ranks = columns.ranks[columns.slot[f]]
         for a in range(start, end):
             if ranks[sample.row[rows[a]]] > low:
-                chosen[n_movers] = rows[a]
+                movers[n_movers] = rows[a]
                 n_movers += 1
-        return _to_the_right(work, n_movers, end)
+        return _to_the_right(sample, work, n_movers, end)
     default_left = columns.default[f] <= low
-    for at in range(work.begin[f], work.end[f]):
-        if columns.kind[f] == FEW:
-            is_left = columns.rank[work.list_entry[at]] <= low
-        else:
-            is_left = not default_left
-        if is_left != default_left:
-            chosen[n_movers] = work.list_row[at]
+    if columns.kind[f] == FEW:
+        n_keys, _, _ = _keys_inside(columns, work, f, start, end, keeps_lists)
+        for a in range(n_keys):
+            if ((work.keys[a] >> 32) <= low) != default_left:
+                movers[n_movers] = work.keys[a] & ROW
+                n_movers += 1
+    elif keeps_lists:
+        for at in range(work.begin[f], work.end[f]):
+            movers[n_movers] = work.list_row[at]
             n_movers += 1
+    else:
+        n_movers = _rows_inside(columns, work, f, start, end)
     if default_left:
-        return _to_the_right(work, n_movers, end)
-    return _to_the_left(work, n_movers, start)
+        return _to_the_right(sample, work, n_movers, end)
+    return _to_the_left(sample, work, n_movers, start)
 
 
-@kernel
+@inner_kernel
 def _make_masks(columns, sample, work, start, end, any_few):
     """Make the words of the features that the rows of a node do not all have the default of; return how many."""
     n_touched = 0
@@ -294,14 +339,14 @@ def _make_masks(columns, sample, work, start, end, any_few):
     return n_touched
 
 
-@kernel
+@inner_kernel
 def _add_labels(sample, i, total, sign):
     """Add the labels of a row to counts."""
     for q in range(sample.label_start[i], sample.label_start[i + 1]):
         total[sample.labels[q]] += sign * sample.counts[q]
 
 
-@kernel
+@inner_kernel
 def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, work, tree):
     """Grow a tree.
 
@@ -315,8 +360,9 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
         Labels, or classes when ``single``.
     single : bool
         Whether each row has one of several classes, instead of any number of labels.
-    rules : int64 array of shape (5,)
-        Features to draw, largest depth, fewest rows to split, fewest rows of a leaf, sum of all weights.
+    rules : int64 array of shape (6,)
+        Features to draw, largest depth, fewest rows to split, fewest rows of a leaf, sum of all weights, and whether
+        to keep lists.
     min_decrease : float
         Least decrease of impurity.
     seed : uint32
@@ -338,12 +384,10 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
     labels, counts = sample.labels, sample.counts
     rows, chosen_rows, stack = work.rows, work.chosen_rows, work.stack
     total, side, present = work.total, work.side, work.present
-    has_lists = columns.feature.shape[0] > 0
+    keeps_lists = rules[5] != 0
     any_few = columns.rank.shape[0] > 0
-    saved = np.empty((1024, 3), dtype=np.int32)
     n_saved = 0
-    best = np.empty(5)
-    chosen = np.empty(3, dtype=np.int64)
+    saved, best, chosen = work.saved, work.best, work.chosen
     nothing = np.uint64(0)
     state = np.uint32(seed)
     for f in range(n_features):
@@ -351,13 +395,14 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
     total[:] = 0
     all_size = np.int64(0)
     node_weight = np.int64(0)
+    work.place[:] = -1
     for i in range(n_rows):
         rows[i] = i
-        work.place[i] = i
+        work.place[sample.row[i]] = i
         all_size += sizes[i]
         node_weight += weights[i]
         _add_labels(sample, i, total, 1)
-    if has_lists and n_rows > WORD:
+    if keeps_lists and n_rows > WORD:
         _make_lists(columns, sample, n_rows, work)
     impurity = 0.0
     squares = np.int64(0)
@@ -411,7 +456,7 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                 mode = _MASKED
             if mode == _SAVED:
                 n_before = stack[n_waiting, 9]
-                if has_lists:
+                if keeps_lists:
                     work.begin[:] = 0
                     work.end[:] = 0
                     for a in range(n_before, n_saved):
@@ -475,6 +520,7 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                 kind = kinds[f]
                 inside = nothing
                 n_inside = 0
+                n_keys = 0
                 constant = False
                 judged = False
                 if mode == _MASKED:
@@ -486,10 +532,17 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                             # The same rows apart as by the best so far: not better.
                             judged = inside == best_word or inside == word & ~best_word
                 elif kind != DENSE:
-                    n_inside = work.end[f] - work.begin[f]
+                    if keeps_lists:
+                        n_inside = work.end[f] - work.begin[f]
+                    elif kind == TWO:
+                        n_inside = _rows_inside(columns, work, f, start, end)
+                    else:
+                        n_keys, lowest_rank, highest_rank = _keys_inside(
+                            columns, work, f, start, end, False
+                        )
+                        n_inside = n_keys
                     constant = n_inside == 0 or (kind == TWO and n_inside == m)
                 where = 0
-                n_keys = 0
                 if kind != TWO and not constant:
                     keys = work.keys
                     if kind == DENSE:
@@ -523,15 +576,8 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                                     keys[n_keys] = (key >> 32 << 32) | rows[word_start + (key & ROW)]
                                     n_keys += 1
                             lowest_rank, highest_rank = keys[0] >> 32, keys[n_keys - 1] >> 32
-                        else:
-                            lowest_rank = np.int64(0x7FFFFFFF)
-                            highest_rank = np.int64(-1)
-                            for a in range(work.begin[f], work.end[f]):
-                                rank = np.int64(columns.rank[work.list_entry[a]])
-                                lowest_rank = min(lowest_rank, rank)
-                                highest_rank = max(highest_rank, rank)
-                                keys[n_keys] = (rank << 32) | work.list_row[a]
-                                n_keys += 1
+                        elif keeps_lists:
+                            n_keys, lowest_rank, highest_rank = _keys_inside(columns, work, f, start, end, True)
                         if n_keys < m:
                             lowest_rank = min(lowest_rank, np.int64(columns.default[f]))
                             highest_rank = max(highest_rank, np.int64(columns.default[f]))
@@ -554,11 +600,11 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                 if judged:
                     continue
                 if kind == TWO:
-                    candidates = work.list_row
-                    first, last = work.begin[f], work.end[f]
+                    candidates, first, last = chosen_rows, 0, n_inside
+                    if mode != _MASKED and keeps_lists:
+                        candidates, first, last = work.list_row, work.begin[f], work.end[f]
                     if mode == _MASKED:
-                        candidates = chosen_rows
-                        first, last = 0, 0
+                        last = 0
                         rest = inside
                         while rest != 0:
                             chosen_rows[last] = rows[word_start + lowest(rest)]
@@ -695,7 +741,7 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                 rest &= rest - np.uint64(1)
             left_mode = right_mode = _MASKED
         else:
-            middle = _part(columns, sample, work, f, low, start, end)
+            middle = _part(columns, sample, work, f, low, start, end, keeps_lists)
             for a in range(start, middle):
                 left_size += sizes[rows[a]]
             right_size = size - left_size
@@ -712,27 +758,27 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
             small_splits = splits_left if left_is_small else splits_right
             large_splits = splits_right if left_is_small else splits_left
             if large_splits and not small_splits:
-                if has_lists:
+                if keeps_lists:
                     _drop(columns, sample, work, first, last)
                 for a in range(first, last):
                     _add_labels(sample, rows[a], total, -1)
             elif small_splits:
-                n_moved = _move(columns, sample, work, first, last) if has_lists else 0
+                n_moved = _move(columns, sample, work, first, last) if keeps_lists else 0
                 if large_splits:
                     right_mode = _SAVED
                 if large_splits and not left_is_small:
                     for a in range(n_moved):
                         g = work.moved[a]
-                        saved, n_saved = _save(saved, n_saved, g, work.end[g], work.end_before[g])
+                        n_saved = _save(saved, n_saved, g, work.end[g], work.end_before[g])
                         work.end_before[g] = -1
                     for a in range(first, last):
                         _add_labels(sample, rows[a], total, -1)
                 else:
-                    if has_lists and large_splits:
+                    if keeps_lists and large_splits:
                         for g in range(n_features):
                             if work.end[g] > work.begin[g]:
-                                saved, n_saved = _save(saved, n_saved, g, work.begin[g], work.end[g])
-                    if has_lists:
+                                n_saved = _save(saved, n_saved, g, work.begin[g], work.end[g])
+                    if keeps_lists:
                         for a in range(n_moved):
                             g = work.moved[a]
                             work.begin[g] = work.end[g]

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.learners.kernels import kernel
+from experiments.learners.kernels import inner_kernel
 
 #: Bits of a key that are the row; the rank of its value lies above.
 ROW = 0xFFFFFFFF
 
 
-@kernel
+@inner_kernel
 def impurities(t, r, present, n_present, weight, side, n_labels):
     """Return the Gini impurity of a side with label counts ``r`` and weight ``side``, and that of the other."""
     other = weight - side
@@ -49,7 +49,7 @@ def impurities(t, r, present, n_present, weight, side, n_labels):
     return of_side / n_labels, of_other / n_labels
 
 
-@kernel
+@inner_kernel
 def offer(best, chosen, of_side, of_other, side, other, on_right, equal_wins, cheap, feature, low, high):
     """Take a split when it is better than the best so far; return whether it was taken."""
     if on_right:
@@ -74,7 +74,7 @@ def offer(best, chosen, of_side, of_other, side, other, on_right, equal_wins, ch
     return False
 
 
-@kernel
+@inner_kernel
 def judge(
     best,
     chosen,
@@ -122,7 +122,7 @@ def judge(
     )
 
 
-@kernel
+@inner_kernel
 def in_two(
     rows,
     first,
@@ -191,13 +191,13 @@ def in_two(
             r[labels[q]] = 0
 
 
-@kernel
+@inner_kernel
 def apart(values, start, low, high):
     """Whether scikit-learn takes the values of two ranks as different: in 32 bits, as it does."""
     return values[start + high] > np.float32(values[start + low] + np.float32(1e-7))
 
 
-@kernel
+@inner_kernel
 def along(
     keys,
     n_keys,
@@ -296,7 +296,7 @@ def along(
                     r[labels[q]] = 0
 
 
-@kernel
+@inner_kernel
 def sort_keys(keys, spare, n, n_ranks, histogram):
     """Sort ``keys[:n]`` by rank; return the array that holds them afterwards, ``keys`` or ``spare``, as 0 or 1."""
     if n <= 40:
