@@ -1,6 +1,7 @@
 """The keys of a data set's source, by the types that its reader states: ``header: bool``, ``target: str | int``.
 
-A name of a column is text, though YAML may read a number, a date or a truth value in it: ``5.0``, ``1e3``, ``true``,
+A name of a column is text, though YAML may read a number, a date or a truth value in it: ``5.0``, ``1e3``,
+``true``,
 ``null``. The text is kept as long as it is at hand, from the command line and from a YAML file.
 """
 
@@ -135,7 +136,7 @@ def typed_sources(dataset: Mapping[str, Any], *, where: str = "", texts: Any = U
 
 
 def texts_of(file: Path) -> Any:
-    """Read a YAML file with every scalar as the text that stands there; :data:`UNKNOWN` where that is impossible."""
+    """Read a YAML file with scalars as the text that stands there; :data:`UNKNOWN` where that is impossible."""
     import yaml
 
     try:

@@ -185,7 +185,8 @@ def check_classes(
     if len(small) == len(present):
         numeric = kind == "class" and class_names is not None and are_many_numbers(names)
         advice = (
-            f"its {len(present)} classes are numbers: is the target numeric? The benchmark takes classes and labels only"
+            f"its {len(present)} classes are numbers: is the target numeric? The benchmark takes classes and "
+            "labels only"
             if numeric
             else f"use a protocol with at most {sizes.max()} folds (protocol.n_splits)"
         )

@@ -262,7 +262,7 @@ def test_what_looks_like_a_date_in_part_is_text():
 
 
 def test_arff_dates_are_refused():
-    with pytest.raises(DatasetError, match="line 2: attributes of this type are not read.*date"):
+    with pytest.raises(DatasetError, match=r"line 2: attributes of this type are not read.*date"):
         from_arff(["when date 'yyyy-MM-dd'", "y {u,v}"], "2020-01-01,u\n2020-01-02,v\n")
 
 

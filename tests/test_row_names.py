@@ -153,7 +153,7 @@ def test_the_projects_own_delimited_files(here, name):
 
 def test_orange_tables(here):
     (here / "t.tab").write_text("\ta\ty\nc\tc\td\n\t\tclass\n5\t1.5\tu\n3\t2.5\tv\n9\t1.5\tu\n")
-    with pytest.raises(DatasetError, match="counts the rows.*role meta in line 3"):
+    with pytest.raises(DatasetError, match=r"counts the rows.*role meta in line 3"):
         load(block("orange_tab", "t.tab"), here)
 
 
@@ -195,7 +195,7 @@ def test_tables_of_numbers_alone(here):
 
 def test_a_reader_of_ones_own_lets_no_names_of_rows_through():
     raw = RawData(np.array([[5, 1.5], [3, 2.5], [9, 1.5]]), np.array([0, 1, 0]), ["Unnamed: 0", "a"])
-    with pytest.raises(DatasetError, match="column 0.*counts the rows"):
+    with pytest.raises(DatasetError, match=r"column 0.*counts the rows"):
         coded(raw, "multiclass")
 
 

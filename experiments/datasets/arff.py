@@ -81,7 +81,8 @@ def arff(
     target : str or int, optional
         The class attribute: its name, or its place (0-based; −1 is the last).
     labels : sequence of str or int, optional
-        In place of ``target`` for multi-label data: the label attributes, by name or place, wherever they stand. They
+        In place of ``target`` for multi-label data: the label attributes, by name or place, wherever they
+        stand. They
         keep the file's order.
     leave_out : str, int, or sequence of them
         Attributes that are no features, such as row numbers.
@@ -256,7 +257,8 @@ def raw_data(
     Raises
     ------
     DatasetError
-        No such attribute, a feature of text, one that names the rows, a row without a class, a label with other values
+        No such attribute, a feature of text, one that names the rows, a row without a class, a label with
+        other values
         than 0 and 1.
     """
     place = {name: index for index, name in enumerate(table.names)}
@@ -387,7 +389,8 @@ class _Number:
             first = self._large.setdefault(number, text)
             if first != text and exactly(first) != exactly(text):
                 raise _MergedError(
-                    f"{text} and {first} are one as numbers (whole numbers keep apart up to 2^53); if they are names, "
+                    f"{text} and {first} are one as numbers (whole numbers keep apart up to 2^53); if they are "
+                    "names, "
                     "declare the attribute with its values, {a,b,…}"
                 )
         return number

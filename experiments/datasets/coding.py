@@ -126,8 +126,10 @@ def _check_row_names(raw: RawData, names: Sequence[str]) -> None:
         column = column.toarray() if sparse.issparse(column) else np.asarray(column)
         if names_rows(name, place, column.astype(np.float64).ravel()):
             raise DatasetError(
-                f"column {place} ({name!r}) has no name of its own and counts the rows (another whole number in each), "
-                f"so it is no feature; leave it out: dataset.leave_out={as_typed(name)} (if it is a feature, name it)"
+                f"column {place} ({name!r}) has no name of its own and counts the rows (another whole number in "
+                "each), "
+                f"so it is no feature; leave it out: dataset.leave_out={as_typed(name)} (if it is a feature, name "
+                "it)"
             )
 
 
@@ -144,7 +146,8 @@ def _check_exact(raw: RawData, names: Sequence[str]) -> None:
         found = merged(cells, cells.astype(np.float64))
         if found:
             raise DatasetError(
-                f"column {names[column]!r} holds {found[2]} beside {found[1]}, which are one as numbers (whole numbers "
+                f"column {names[column]!r} holds {found[2]} beside {found[1]}, which are one as numbers (whole "
+                "numbers "
                 "keep apart up to 2^53); leave it out, or make smaller numbers of them"
             )
 

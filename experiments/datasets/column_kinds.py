@@ -1,4 +1,4 @@
-"""What a column of a typed table holds: numbers, text, or what is neither, such as dates; and odd numbers in text."""
+"""What a column of a typed table holds: numbers, text, or neither, such as dates; and odd numbers in text."""
 
 from __future__ import annotations
 

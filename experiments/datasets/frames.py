@@ -237,7 +237,8 @@ class FrameReader:
         there = column.notna().to_numpy()
         if not there.any() and len(column) and self._named and is_nameless(self._header[place]):
             raise DatasetError(
-                f"{self._file}: column {place} has neither a name nor values; leave it out: dataset.leave_out=[{place}]"
+                f"{self._file}: column {place} has neither a name nor values; leave it out: "
+                f"dataset.leave_out=[{place}]"
             )
         self._check_kind(column, name)
         if isinstance(kind, pd.CategoricalDtype):
@@ -265,7 +266,6 @@ class FrameReader:
                 row = int(np.flatnonzero(there & ~is_number)[0])
                 word = str(column.iloc[row])
                 words = (
-                    ""
                     if self._cells is None
                     else f"; if it means a missing value, dataset.na_values={as_typed(word)}"
                 )
@@ -282,7 +282,7 @@ class FrameReader:
         return coded, [str(each) for each in distinct]
 
     def _is_text(self, column: pd.Series, there: np.ndarray) -> bool:
-        """Whether the format says that the column is text: then it holds names, even where they look like numbers."""
+        """Whether the format says that the column is text: then it holds names, whatever they look like."""
         if self._decimal is not None:
             return False
         if not pd.api.types.is_object_dtype(column.dtype):
@@ -294,7 +294,8 @@ class FrameReader:
         found = bool((~np.isnan(numbers)).any())
         if found:
             logger.warning(
-                "%s: column %s is text with numbers in it, so its values are names; store them as numbers if they are",
+                "%s: column %s is text with numbers in it, so its values are names; store them as numbers if they "
+                "are",
                 self._file,
                 name,
             )
@@ -331,12 +332,15 @@ class FrameReader:
         if len(distinct) == n_there >= (2 if nameless else _NAMES_FROM):
             column = as_typed(place if nameless else name)
             raise DatasetError(
-                f"{self._file}: column {place if nameless else repr(name)} holds another text in every row; if it names "
+                f"{self._file}: column {place if nameless else repr(name)} holds another text in every row; if it "
+                "names "
                 f"the rows, leave it out: dataset.leave_out={column}; if not, say dataset.nominal={column}"
             )
         if are_dates(distinct):
             raise DatasetError(
-                f"{self._file}: column {name!r} holds dates or times such as {str(distinct[0])!r}; make a number of it, "
+                f"{self._file}: column {name!r} holds dates or times such as {str(distinct[0])!r}; make a number "
+                "of "
+                "it, "
                 f"or leave it out: dataset.leave_out={as_typed(name)}; if its values are names, say "
                 f"dataset.nominal={as_typed(name)}"
             )
@@ -353,8 +357,10 @@ class FrameReader:
         if _DOUBTFUL in counts.index:
             row = int(np.flatnonzero((self._cells(place) == _DOUBTFUL).to_numpy())[0])
             raise DatasetError(
-                f"{self._file}, {self._place_of(row)}: column {name!r} holds {_DOUBTFUL!r} among names; say which words "
-                f"mean a missing value: dataset.na_values=[{_DOUBTFUL},NA] if it is one, dataset.na_values=[NA] if it "
+                f"{self._file}, {self._place_of(row)}: column {name!r} holds {_DOUBTFUL!r} among names; say which "
+                "words "
+                f"mean a missing value: dataset.na_values=[{_DOUBTFUL},NA] if it is one, dataset.na_values=[NA] "
+                "if it "
                 "is a name"
             )
         shown = ", ".join(f"{word!r} ({count} times)" for word, count in counts.items())
@@ -372,7 +378,8 @@ class FrameReader:
             if pd.api.types.is_list_like(cell):
                 raise DatasetError(
                     f"{self._file}, {self._place_of(int(row))}: column {name!r} holds lists or records, neither "
-                    f"numbers nor text; make a column of each part, or leave it out: dataset.leave_out={as_typed(name)}"
+                    "numbers nor text; make a column of each part, or leave it out: "
+                    f"dataset.leave_out={as_typed(name)}"
                 )
 
     def _check_merged(self, place: int, column: pd.Series, numbers: np.ndarray) -> None:
@@ -386,7 +393,9 @@ class FrameReader:
             row, first, second = found
             name = as_typed(self._names[place])
             raise DatasetError(
-                f"{self._file}, {self._place_of(row)}: column {self._names[place]!r} holds {second} beside {first}, which "
+                f"{self._file}, {self._place_of(row)}: column {self._names[place]!r} holds {second} beside "
+                f"{first}, "
+                "which "
                 f"are one as numbers (whole numbers keep apart up to 2^53); if they are names, say "
                 f"dataset.nominal={name}, else leave it out: dataset.leave_out={name}"
             )
@@ -422,7 +431,8 @@ class FrameReader:
             told = f"no class in column {name!r}"
             if word:
                 told = (
-                    f"{word!r} in column {name!r} means a missing value, so the row has no class; if it is a class, say "
+                    f"{word!r} in column {name!r} means a missing value, so the row has no class; if it is a class, "
+                    "say "
                     f"which words mean a missing value: dataset.na_values={'[]' if word == 'NA' else '[NA]'}"
                 )
             raise DatasetError(

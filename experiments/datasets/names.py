@@ -13,7 +13,8 @@ from experiments.errors import DatasetError, near_names
 
 Column = str | int
 
-#: Names that stand for "no name": of pandas ("Unnamed: 0", and in OpenML's spelling "Unnamed:_0"; "__index_level_0__"
+#: Names that stand for "no name": of pandas ("Unnamed: 0", and in OpenML's spelling "Unnamed:_0";
+#: "__index_level_0__"
 #: in Parquet files), of R's readr ("...1"), and those that pandas and R give the numbers or names of rows.
 _NAMELESS = re.compile(
     r"\s*|unnamed:[ _]?\d+([._]\d+|_level_\d+)*|__index_level_\d+__|\.\.\.\d+"
@@ -205,7 +206,8 @@ def names_rows(name: str, place: int, values: np.ndarray) -> bool:
     Returns
     -------
     bool
-        True where all values are whole and different, and the name is none; for the names that R makes up ("X", "V1")
+        True where all values are whole and different, and the name is none; for the names that R makes up
+        ("X", "V1")
         where the first column counts the rows.
     """
     if is_nameless(name):
@@ -304,7 +306,8 @@ def row_names_error(file: str, place: int, name: str, advice: str | None = None)
     none = not name.strip() or name.lower().startswith(("unnamed:", "..."))
     return DatasetError(
         f"{file}: column {place} has {'no name' if none else f'the name {name!r}'} and counts the rows (another "
-        f"whole number in each), so it is no feature; {advice or f'leave it out: dataset.leave_out=[{place}]'} (if it is a "
+        "whole number in each), so it is no feature; "
+        f"{advice or f'leave it out: dataset.leave_out=[{place}]'} (if it is a "
         f"feature, give it {'a name' if none else 'another name'})"
     )
 

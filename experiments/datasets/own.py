@@ -85,7 +85,8 @@ def csv(
         File missing or damaged, no such column or two of that name, a text cell among numbers or a number with
         another decimal point (with line and column), a row without a class, labels other than 0 and 1.
     ConfigError
-        When path or target is not given, the target is a list of none or one, or delimiter, decimal or skip_lines is
+        When path or target is not given, the target is a list of none or one, or delimiter, decimal or
+        skip_lines is
         another.
     """
     _needed("csv", path=path, target=target)
@@ -111,7 +112,10 @@ def csv(
     words = MISSING_WORDS if na_values is None else [str(each) for each in listed(na_values)]
     table = TextTable(file, lines, words=words, decimal=decimal, hint=hint)
     if len(table.names) == 1 and not hint:
-        hint = f"; the whole line is one column, so is {lines.delimiter!r} what separates the cells (dataset.delimiter)?"
+        hint = (
+            f"; the whole line is one column, so is {lines.delimiter!r} what separates the cells "
+            "(dataset.delimiter)?"
+        )
 
     def reader_of(frame: pd.DataFrame) -> FrameReader:
         return FrameReader(
@@ -151,7 +155,8 @@ def parquet(
     Parameters
     ----------
     path, target, places, leave_out, nominal
-        As for :func:`csv`. A column that pandas stored as the index is a feature only where it is the target; a text
+        As for :func:`csv`. A column that pandas stored as the index is a feature only where it is the target;
+        a text
         is a text, even where it could be a number.
     na_values : str or sequence of str
         Texts that mean a missing value beside null; none by default.

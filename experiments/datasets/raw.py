@@ -36,7 +36,8 @@ class RawData:
     informative : sequence of str, optional
         Names of the columns that decide the class, where it is known that no others do.
     missing_word : callable, optional
-        Row and column of X (0-based) where a value is missing → the word that stands there in the source, empty where
+        Row and column of X (0-based) where a value is missing → the word that stands there in the source,
+        empty where
         nothing does.
     """
 

@@ -311,7 +311,8 @@ def _r_numbers(column: pd.Series, place: int, file: str) -> np.ndarray:
         or not pd.api.types.is_numeric_dtype(column.dtype)
     ):
         raise DatasetError(
-            f"{file}: the features are no table of numbers: column {column.name!r} holds {kind or 'text'}; leave it "
+            f"{file}: the features are no table of numbers: column {column.name!r} holds {kind or 'text'}; leave "
+            "it "
             f"out: dataset.leave_out=[{place}]"
         )
     return column.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -42,7 +42,8 @@ def svmlight(file: Content, *, check_counter: bool = True) -> RawData:
     Raises
     ------
     DatasetError
-        Damaged, no rows, a line that cannot be read or an index beyond :data:`MOST_COLUMNS` (with its line); classes
+        Damaged, no rows, a line that cannot be read or an index beyond :data:`MOST_COLUMNS` (with its line);
+        classes
         that are different whole numbers and one as floats; a first column that counts the rows.
     """
     data = file.data.removeprefix(codecs.BOM_UTF8)
@@ -81,7 +82,8 @@ def _check_exact(file: Content, starts: list[bytes], several: bool) -> None:
     found = merged(cells, np.array([float(each) for each in cells], dtype=np.float64))
     if found:
         raise DatasetError(
-            f"{file.name}: the classes {found[1]} and {found[2]} are one as numbers (whole numbers keep apart up to "
+            f"{file.name}: the classes {found[1]} and {found[2]} are one as numbers (whole numbers keep apart up "
+            "to "
             "2^53); number the classes from 1"
         )
 

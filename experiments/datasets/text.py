@@ -68,12 +68,14 @@ def delimited(
     header : bool
         Whether the first line holds the column names.
     skip_lines : int, optional
-        Lines before that one (or before the first row) to be passed over. By default those without a cell, ``sep=;``
+        Lines before that one (or before the first row) to be passed over. By default those without a cell,
+        ``sep=;``
         and comments that begin with ``#``.
     leave_out : int, str or sequence of them
         Columns that are no features, such as row numbers, named as ``target`` is.
     missing_cells : str or sequence of str
-        Words that mean a missing value, as ``na_values`` of :func:`experiments.datasets.own.csv`: none by default. The
+        Words that mean a missing value, as ``na_values`` of :func:`experiments.datasets.own.csv`: none by
+        default. The
         empty cell counts as one of them if any is given. The data set's ``missing`` says what is done about them.
     class_names : mapping, optional
         Readable names for the classes.
@@ -350,7 +352,8 @@ class _Table:
                 cell = column.iloc[row]
                 what = "is empty" if pd.isna(cell) else f"holds {str(cell)!r}, no finite number"
                 raise DatasetError(
-                    f"{self.file}, {self._table.place_of(row)}: column {self.names[index]!r} {what}; if that means a "
+                    f"{self.file}, {self._table.place_of(row)}: column {self.names[index]!r} {what}; if that means "
+                    "a "
                     f"missing value, missing_cells names it: {as_typed('NA' if pd.isna(cell) else str(cell))}"
                 )
             found = None

@@ -23,7 +23,8 @@ from experiments.errors import DatasetError
 #: Words that mean a missing value unless others are named, beside the empty cell: those of pandas, and the mark of
 #: UCI and Weka.
 MISSING_WORDS = (
-    "?", "NA", "N/A", "n/a", "<NA>", "#NA", "#N/A", "#N/A N/A", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None",
+    "?", "NA", "N/A", "n/a", "<NA>", "#NA", "#N/A", "#N/A N/A", "NaN", "nan", "-NaN", "-nan", "NULL",
+    "null", "None",
     "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 
@@ -222,14 +223,16 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 def _too_few_names(file: str, start: int, names: Sequence[str], first: _Row, hint: str) -> DatasetError:
     told = (
-        f"{file} is no even table: lines have more cells than the first one has names: line {start} has {len(names)}, "
+        f"{file} is no even table: lines have more cells than the first one has names: line {start} has "
+        f"{len(names)}, "
         f"line {first.line} {len(first.cells)}"
     )
     if hint:
         return DatasetError(told + hint)
     if len(first.cells) == len(names) + 1 and len(names) > 1:
         return DatasetError(
-            f"{told}; if the first cells name the rows (R's write.table), write the table without them, or begin line "
+            f"{told}; if the first cells name the rows (R's write.table), write the table without them, or begin "
+            "line "
             f"{start} with a name for them and leave that column out: dataset.leave_out=[0]"
         )
     return DatasetError(
@@ -349,7 +352,7 @@ class TextTable:
         return None
 
     def _with_all_cells(self) -> str:
-        """Put a line with a cell for each column before the rows: pandas refuses a table whose rows all lack one."""
+        """Put a line with all cells before the rows: pandas refuses a table whose rows all lack one."""
         delimiter = self.lines.delimiter
         return f"{'x' if delimiter == ' ' else ''}{delimiter * (self.lines.n_columns - 1)}\n{self._rows_text}"
 
@@ -392,7 +395,7 @@ class TextTable:
 
 
 def _made_different(names: Sequence[str]) -> list[str]:
-    """Number the names that are there already, and name the nameless, both as pandas does."""
+    """Make names unique by numbers, and name the nameless, both as pandas does."""
     given, used, result = set(names), set(), []
     for place, name in enumerate(names):
         made = name or f"Unnamed: {place}"

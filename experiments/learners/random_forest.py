@@ -496,7 +496,19 @@ def describe_columns(X) -> Columns:
     rank = np.empty(n_entries if n_few else 0, dtype=np.int32)
     by_rows(region, list_row, list_rank, n, start_of_row, feature, rank)
     return Columns(
-        kind, close, default, value_start, values, region, start_of_row, feature, rank, nothing, nothing, slot, ranks
+        kind,
+        close,
+        default,
+        value_start,
+        values,
+        region,
+        start_of_row,
+        feature,
+        rank,
+        nothing,
+        nothing,
+        slot,
+        ranks,
     )
 
 
@@ -541,7 +553,8 @@ def _grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, _Grou
 
 def _worth_keeping(columns: Columns, n_drawn: int) -> bool:
     """Whether lists that follow the nodes are less work than looking through whole lists at every large node."""
-    if _FORCE is not None: return _FORCE
+    if _FORCE is not None:
+        return _FORCE
     n, n_entries = len(columns.start) - 1, len(columns.feature)
     if n <= WORD:
         return False

@@ -246,7 +246,7 @@ def _rows_inside(columns, work, f, start, end):
 
 @inner_kernel
 def _keys_inside(columns, work, f, start, end, keeps_lists):
-    """Make keys of the rows of a node that are in the list of a feature; return how many, least and largest rank."""
+    """Make keys of a node's rows that are in the list of a feature; return how many, least and largest rank."""
     keys = work.keys
     n_keys = 0
     least = np.int64(0x7FFFFFFF)
@@ -361,7 +361,8 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
     single : bool
         Whether each row has one of several classes, instead of any number of labels.
     rules : int64 array of shape (6,)
-        Features to draw, largest depth, fewest rows to split, fewest rows of a leaf, sum of all weights, and whether
+        Features to draw, largest depth, fewest rows to split, fewest rows of a leaf, sum of all weights, and
+        whether
         to keep lists.
     min_decrease : float
         Least decrease of impurity.
@@ -537,9 +538,7 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                     elif kind == TWO:
                         n_inside = _rows_inside(columns, work, f, start, end)
                     else:
-                        n_keys, lowest_rank, highest_rank = _keys_inside(
-                            columns, work, f, start, end, False
-                        )
+                        n_keys, lowest_rank, highest_rank = _keys_inside(columns, work, f, start, end, False)
                         n_inside = n_keys
                     constant = n_inside == 0 or (kind == TWO and n_inside == m)
                 where = 0
@@ -577,7 +576,9 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                                     n_keys += 1
                             lowest_rank, highest_rank = keys[0] >> 32, keys[n_keys - 1] >> 32
                         elif keeps_lists:
-                            n_keys, lowest_rank, highest_rank = _keys_inside(columns, work, f, start, end, True)
+                            n_keys, lowest_rank, highest_rank = _keys_inside(
+                                columns, work, f, start, end, True
+                            )
                         if n_keys < m:
                             lowest_rank = min(lowest_rank, np.int64(columns.default[f]))
                             highest_rank = max(highest_rank, np.int64(columns.default[f]))
