@@ -265,6 +265,7 @@ class FrameReader:
             if is_number.any():
                 row = int(np.flatnonzero(there & ~is_number)[0])
                 word = str(column.iloc[row])
+                    ""
                 words = (
                     if self._cells is None
                     else f"; if it means a missing value, dataset.na_values={as_typed(word)}"
@@ -431,9 +432,8 @@ class FrameReader:
             told = f"no class in column {name!r}"
             if word:
                 told = (
-                    f"{word!r} in column {name!r} means a missing value, so the row has no class; if it is a class, "
-                    "say "
-                    f"which words mean a missing value: dataset.na_values={'[]' if word == 'NA' else '[NA]'}"
+                    f"{word!r} in column {name!r} means a missing value, so the row has no class; if it is a "
+                    f"class, say which words mean a missing value: dataset.na_values={'[]' if word == 'NA' else '[NA]'}"
                 )
             raise DatasetError(
                 f"{self._in_file(row)}: {told} ({missing.size} of {len(column)} rows have none)"
