@@ -216,22 +216,21 @@ def _sheet_classes(column: pd.Series, where: str) -> np.ndarray:
     return np.array([as_text(each).strip() for each in column])
 
 
-def _r_times(unit: str, made: str) -> Callable[[Any, Mapping[str, Any]], np.ndarray]:
-    def construct(values: Any, attributes: Mapping[str, Any]) -> np.ndarray:
-        filled = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
-        whole = np.where(np.isfinite(filled), filled, 0).astype(np.int64)
-        return np.where(
-            np.isfinite(filled), whole.astype(f"{made}[{unit}]"), np.array("NaT", f"{made}[{unit}]")
-        )
+def _r_times(
+    convert: Callable[..., Any], unit: str
+) -> Callable[[Any, Mapping[str, Any]], pd.api.extensions.ExtensionArray]:
+    def construct(values: Any, attributes: Mapping[str, Any]) -> pd.api.extensions.ExtensionArray:
+        numbers = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
+        return convert(pd.Series(numbers), unit=unit, errors="coerce").array
 
     return construct
 
 
 #: R has numbers in these, which say nothing of what they are.
 _R_TIMES = {
-    "Date": _r_times("D", "M8"),
-    "POSIXct": _r_times("s", "M8"),
-    "difftime": _r_times("s", "m8"),
+    "Date": _r_times(pd.to_datetime, "D"),
+    "POSIXct": _r_times(pd.to_datetime, "s"),
+    "difftime": _r_times(pd.to_timedelta, "s"),
 }
 
 
