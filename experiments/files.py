@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import uuid
 from pathlib import Path
 
@@ -35,6 +36,44 @@ def file_stem(*parts: str) -> str:
         digest = hashlib.sha256(wanted.encode()).hexdigest()[:8]
         stem = f"{stem[:_LONGEST]}-{digest}"
     return stem
+
+
+def check_folder(folder: str | os.PathLike[str], key: str) -> None:
+    """Refuse a folder that cannot be one: something else is in its place, or in that of a folder above it.
+
+    Parameters
+    ----------
+    folder : path
+        May be missing; then nothing may stand in the way of making it.
+    key : str
+        Which key of ``paths`` names it, for the message: ``"results"`` or ``"cache"``.
+
+    Raises
+    ------
+    BadInputError
+        For a file, a device, a pipe, a socket, or a link that leads nowhere.
+    """
+    path = Path(folder).absolute()
+    # Of what is there, the nearest one; a link that leads nowhere is there too.
+    nearest = next(each for each in (path, *path.parents) if os.path.lexists(each))
+    mode = nearest.stat().st_mode if nearest.exists() else None
+    if mode is not None and stat.S_ISDIR(mode):
+        return
+    name = "" if nearest == path else f" ({nearest})"
+    raise BadInputError(
+        f"the {key} folder {folder} cannot be written to: there is {_kind(mode)} of that name{name}\n"
+        f"name another one with paths.{key}=FOLDER"
+    )
+
+
+def _kind(mode: int | None) -> str:
+    if mode is None:
+        return "a link that leads nowhere"
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        return "a device"
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a file"
 
 
 def write_whole(path: Path, content: bytes) -> Path:

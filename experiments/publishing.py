@@ -111,9 +111,13 @@ def collect(
     Raises
     ------
     BadInputError
-        If a study is unknown or none of its data sets is here.
+        If a study is unknown or none of its data sets is here, or there is no such results folder.
     """
-    stores = [Store(each) for each in ([source] if times is None else [times, source])]
+    sources = [source] if times is None else [times, source]
+    for each in sources:  # what is collected takes the place of what was published
+        if not each.is_dir():
+            raise BadInputError(f"there is no results folder {each} to collect rows from")
+    stores = [Store(each) for each in sources]
     index, counts = {}, {}
     wanted: dict[str, str] = {}  # key of a cell → the first study that has it
     for name in studies(folder) if names is None else names:

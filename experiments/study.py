@@ -13,6 +13,7 @@ from experiments.cells import Cell, cells_of, learner_of
 from experiments.datasets.sampling import sampled
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluate import make_learner
+from experiments.files import check_folder
 from experiments.fits import Limits
 from experiments.splits import check_classes
 from experiments.store import Store
@@ -57,12 +58,8 @@ class Study:
         if len(folders) > 1:
             raise BadInputError(f"a study has one results folder, not {len(folders)}: {', '.join(folders)}")
         self.results = folders[0]
-        file = next((each for each in Path(self.results).absolute().parents if each.exists()), None)
-        if Path(self.results).is_file() or (file is not None and not file.is_dir()):
-            raise BadInputError(
-                f"the results folder {self.results} cannot be written to: there is a file of that name\n"
-                "name another one with paths.results=FOLDER"
-            )
+        for place in ("", "rows", "rows/packs"):
+            check_folder(Path(self.results) / place, "results")
         self.data: dict[str, datasets.Dataset] = {}
         self.absent: dict[str, str] = {}
         # By names: the same cell may stand in a study under two of them, and is run once.

@@ -340,3 +340,13 @@ def test_published_studies_are_there_and_hold_no_path_of_a_machine():
         if file.suffix in (".csv", ".json", ".html", ".svg", ".tex", ".yaml"):
             text = file.read_text(encoding="utf-8")
             assert not re.search(r"/(tmp|home|root|work|Users|mnt|srv)/", text), file
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "gone", "file"])
+def test_rows_are_collected_from_a_folder_that_is_there(tmp_path, place):
+    """What was published stays as it was."""
+    (tmp_path / "published" / "rows").mkdir(parents=True)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInputError, match="there is no results folder"):
+        publishing.collect(tmp_path / place, None, tmp_path / "published", ["smoke"])
+    assert (tmp_path / "published" / "rows").is_dir()

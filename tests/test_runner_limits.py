@@ -1,12 +1,17 @@
 """Limits, threads and dead processes as a study sees them."""
 
+import os
+import socket
+from pathlib import Path
+
 import cheap
 import numpy as np
 import pytest
 from listening import Listening, text_of
 
-from experiments import evaluate, runner, work
+from experiments import command, evaluate, runner, work
 from experiments.errors import BadInputError
+from experiments.files import check_folder
 from experiments.fits import Limits, Terms
 from experiments.runner import collect_study, run_study
 from experiments.store import Store
@@ -247,6 +252,54 @@ def test_a_results_folder_that_cannot_be_written_to_is_said_before_the_first_cel
     with pytest.raises(BadInputError, match=r"cannot be written to: .*\n.*paths.results=FOLDER") as error:
         run_study([config], progress=Listening())
     assert str(results) in str(error.value) and not log.exists()
+
+
+def in_the_way(kind, place):
+    """Put something that is no folder at a place; return where to write instead."""
+    if kind == "device":
+        return Path("/dev/null")
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(place))
+    elif kind == "link that leads nowhere":
+        place.symlink_to(place.with_name("nowhere"))
+    else:
+        place.write_text("not a folder")
+    return place
+
+
+@pytest.mark.parametrize("below", ["", "below", "rows"])
+@pytest.mark.parametrize("program", [["run"], ["run", "status"], ["report"]], ids=" ".join)
+@pytest.mark.parametrize("kind", ["file", "device", "pipe", "socket", "link that leads nowhere"])
+def test_results_that_are_no_folder_are_said_in_one_line(tmp_path, monkeypatch, capsys, kind, program, below):
+    monkeypatch.chdir(tmp_path)  # a socket's name must be short
+    taken = in_the_way(kind, Path("taken"))
+    results = taken / "below" if below == "below" else taken
+    if below == "rows":
+        results = Path("results")
+        results.mkdir()
+        (results / "rows").symlink_to(taken.absolute())
+    start, *more = program
+    code = getattr(command, start)([*more, "dataset=wine", "ranker=anova_f", f"paths.results={results}"])
+    out, errors = capsys.readouterr()
+    said, instead = errors.splitlines()
+    assert (code, out, instead) == (2, "", "name another one with paths.results=FOLDER")
+    shown = "link that leads nowhere" if "link" in kind else kind
+    folder = results.absolute() / ("rows" if below == "rows" else "")
+    assert said.startswith(
+        f"error: the results folder {folder} cannot be written to: there is a {shown} of that name"
+    )
+
+
+def test_a_link_to_a_folder_is_a_folder(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    check_folder(tmp_path / "link" / "new" / "newer", "results")
+    (tmp_path / "link" / "new").write_text("")
+    with pytest.raises(BadInputError, match=r"there is a file of that name \(.*link/new\)\nname another one"):
+        check_folder(tmp_path / "link" / "new" / "newer", "results")
 
 
 def test_nothing_is_left_of_notes_and_shelved_data(tmp_path):
