@@ -345,6 +345,20 @@ def test_what_most_claims_lack_is_said_once():
     assert claims_told.shared_missing(["", ""]) == ("", ["", ""])
 
 
+def test_what_claims_lack_is_shared_by_what_they_are_about():
+    made = study(everywhere(mcc(), claims.MCC_DATASETS[:2]))
+    found = claims.check(claims.pool_of([made, study({"medical": mlc()}, "multilabel")], EXTENTS), n_draws=0)
+    said = claims_told.lacking(found)
+    assert said.startswith(
+        "Missing, evaluated as the paper's, where a line says nothing else: optdigits, madelon, "
+    )
+    assert said.count("(every ranker), for claims about multi-") == 2
+    told = claims_told.told(found).set_index(found["claim"])["numbers"]
+    assert (
+        "Missing" not in told[FIRST] and "Missing: delicious (every ranker)" in told["delicious and cosine"]
+    )
+
+
 def test_a_verdict_without_a_number_has_no_noise():
     assert claims_told.shown(OPEN, "within the noise of the folds") == OPEN
     assert verdict("mcc", FIRST, study(everywhere(mcc()))) == HOLDS  # all are first

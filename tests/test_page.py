@@ -496,6 +496,7 @@ def test_claims_are_a_table_with_their_outcomes(tmp_path):
     noise = "within the noise of the folds"
     claims = pd.DataFrame(
         {
+            "about": ["mcc"] * 3,
             "statement": ["one", "two", "three"],
             "verdict": ["holds", "does not hold", "cannot be decided"],
             "at_hand": ["holds", "does not hold", "no rows"],
@@ -536,7 +537,8 @@ def test_claims_are_a_table_with_their_outcomes(tmp_path):
     )
     read = pages.Read(pages.write(tmp_path, frame, configs, claims=claims)[0])
     assert read.text.count("genes × A") == 1  # once for all
-    assert "Missing, evaluated as the paper's, where a line says nothing else: genes × A." in read.text
+    said = "where a line says nothing else: genes × A, for claims about multi-class rankings."
+    assert f"Missing, evaluated as the paper's, {said}" in read.text
 
 
 def test_figures_are_taken_in(tmp_path):

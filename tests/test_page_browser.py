@@ -291,6 +291,7 @@ def test_a_phone_shows_claims_one_below_the_other_and_names_apart(browser, tmp_p
     long = "so far it holds: " + "a sentence that goes on, " * 20
     claims = pd.DataFrame(
         {
+            "about": ["mcc"] * 2,
             "statement": ["one", "two"],
             "reading": ["the best has rank 1"] * 2,
             "reason": ["it says so"] * 2,

@@ -232,6 +232,7 @@ def test_claims_in_the_texts_have_their_criterion_and_say_once_what_all_lack(tmp
     noise = "within the noise of the folds"
     pd.DataFrame(
         {
+            "about": ["mlc", "mlc"],
             "statement": ["it is 13th", "it | wins"],
             "reading": ["place 13 ± 3", "rank 1"],
             "reason": ["seeds move it", "so it says"],

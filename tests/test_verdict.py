@@ -70,6 +70,20 @@ def test_a_shared_first_place():
     assert headline(found) == "A and B share the first place by max F1."
 
 
+def test_a_first_place_shared_by_one_ranker_under_two_names_is_not_shared():
+    ranks = pd.Series({"a": 1.5, "b": 1.5 * (1 + 2e-16), "c": 3.0, "d": 4.0})
+    pairs = posteriors(("a", "c", 0.97, 0.02, 0.01, 9), ("d", "a", 0.5, 0.4, 0.1, 9))
+    found = verdict(ranks, n_datasets=9, critical_distance=2.0, pairs=pairs, same=[("b", "a")])
+    assert found.best == ("a", "b") and found.one and found.runner_up == "c"
+    assert found.surely_beaten == ("c",) and found.undecided == ("d",) and found.apart == ("d",)
+    # Both others are told apart: c by the test, d by its rank.
+    assert headline(found) == (
+        "A, which on these data is the same as B, comes first by max F1, and is told apart from 2 of 2 others."
+    )
+    other = verdict(ranks, n_datasets=9, critical_distance=2.0, pairs=pairs, same=[("b", "c")])
+    assert not other.one and headline(other) == "A and B share the first place by max F1."
+
+
 @pytest.mark.parametrize("ranks", [pd.Series(dtype=float), pd.Series({"a": np.nan})])
 def test_nothing_to_rank(ranks):
     found = verdict(ranks, n_datasets=3)

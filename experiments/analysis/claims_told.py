@@ -15,6 +15,14 @@ SCOPES = {
     "those at hand": ("at_hand", "noise"),
     "related data sets": ("related", "noise_related"),
 }
+#: What claims are about, in words.
+_ABOUT = {
+    "mcc": "claims about multi-class rankings",
+    "mlc": "claims about multi-label rankings",
+    "convergence": "claims about iterations",
+    "sparsity": "claims about sparsification",
+    "phases": "claims about phases of a fit",
+}
 #: What verdicts are counted as, of one claim and of several.
 _COUNTED = {
     HOLDS: ("holds", "hold"),
@@ -55,9 +63,11 @@ def told(claims: pd.DataFrame) -> pd.DataFrame:
         Texts: ``claim``, ``reading`` (with its reason), the keys of :data:`SCOPES` (verdicts), ``numbers``,
         ``place``. What most claims lack is left out (:func:`shared_missing`).
     """
-    _, own = shared_missing(claims["missing"].tolist())
+    own = dict.fromkeys(claims.index, "")
+    for _, part in claims.groupby("about", sort=False):
+        own |= dict(zip(part.index, shared_missing(part["missing"].tolist())[1], strict=True))
     lines = []
-    for line, lacking in zip(claims.to_dict("records"), own, strict=True):
+    for line, lacking in zip(claims.to_dict("records"), own.values(), strict=True):
         numbers = [line["evidence"], line["evidence_related"], lacking]
         named = [*zip(("", "Related data sets: ", "Missing: "), numbers, strict=True)]
         lines.append(
@@ -114,8 +124,13 @@ def lacking(claims: pd.DataFrame) -> str:
     str
         A sentence; "" for nothing.
     """
-    shared, _ = shared_missing(claims["missing"].tolist())
-    return f"Missing, evaluated as the paper's, where a line says nothing else: {shared}." if shared else ""
+    parts = []
+    for about, part in claims.groupby("about", sort=False):
+        shared, _ = shared_missing(part["missing"].tolist())
+        if shared:
+            parts.append(f"{shared}, for {_ABOUT.get(str(about), 'other claims')}")
+    said = "Missing, evaluated as the paper's, where a line says nothing else"
+    return f"{said}: {'; '.join(parts)}." if parts else ""
 
 
 def shared_missing(missing: Sequence[str]) -> tuple[str, list[str]]:

@@ -265,8 +265,8 @@ class FrameReader:
             if is_number.any():
                 row = int(np.flatnonzero(there & ~is_number)[0])
                 word = str(column.iloc[row])
-                    ""
                 words = (
+                    ""
                     if self._cells is None
                     else f"; if it means a missing value, dataset.na_values={as_typed(word)}"
                 )
@@ -433,7 +433,8 @@ class FrameReader:
             if word:
                 told = (
                     f"{word!r} in column {name!r} means a missing value, so the row has no class; if it is a "
-                    f"class, say which words mean a missing value: dataset.na_values={'[]' if word == 'NA' else '[NA]'}"
+                    "class, say which words mean a missing value: "
+                    f"dataset.na_values={'[]' if word == 'NA' else '[NA]'}"
                 )
             raise DatasetError(
                 f"{self._in_file(row)}: {told} ({missing.size} of {len(column)} rows have none)"

@@ -114,7 +114,7 @@ def _stand_ins(f: Facts) -> str:
     """Say which rankers of the paper's pairs stand for skrebate's; "" for none."""
     if f.pairs is None or not len(f.pairs):
         return ""
-    shown = f.pairs[f.pairs["in_paper"].astype(bool)]
+    shown = f.pairs[f.pairs["in_paper"].astype(bool)]  # a table without lines has columns of objects
     rankers = dict.fromkeys(shown[["ranker_a", "ranker_b"]].to_numpy().ravel())
     names = [f.label[ranker] for ranker in rankers if stands_for(ranker) != ranker]
     return stand_ins_said(names) if names else ""
