@@ -353,8 +353,7 @@ class TextTable:
 
     def _with_all_cells(self) -> str:
         """Put a line with all cells before the rows: pandas refuses a table whose rows all lack one."""
-        delimiter = self.lines.delimiter
-        return f"{'x' if delimiter == ' ' else ''}{delimiter * (self.lines.n_columns - 1)}\n{self._rows_text}"
+        return f"{self.lines.delimiter.join(['x'] * self.lines.n_columns)}\n{self._rows_text}"
 
     def _read(self, words: Sequence[str] | None, places: Sequence[int] | None = None) -> pd.DataFrame:
         """Read the columns at ``places``, all of them if not given; as text where no words are given."""
@@ -370,8 +369,7 @@ class TextTable:
                     io.StringIO(self._with_all_cells()),
                     sep=r"\s+" if delimiter == " " else delimiter,
                     decimal=self._decimal,
-                    header=None,
-                    skiprows=1,  # the line that has all cells
+                    header=0,  # the line that has all cells
                     names=range(self.lines.n_columns),
                     usecols=places,
                     low_memory=False,
