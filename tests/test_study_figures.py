@@ -565,6 +565,17 @@ def test_rankers_that_are_the_same_are_one_line_under_all_names(mcc):
     assert_tidy(figure)
 
 
+def test_names_in_the_legend_of_a_panel_are_shown_as_they_are(mcc):
+    rows, group = mcc
+    points = rf1_curve(rows[rows["dataset"] == rows["dataset"].iloc[0]])
+    panels = dict.fromkeys(points["ranker"], "$p$")
+    labels = {"reliefe": "_mine", "relieff": "R$_$F", "random_forest": "cost $a_$b^{"}
+    figure = rf1_panels.figure(points, title="t", panels=panels, labels=labels)
+    named = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert set(labels.values()) <= set(named) and len(named) == len(panels)
+    assert_tidy(figure)
+
+
 def test_panels_of_many_rankers_of_one_kind_and_of_numbers_of_iterations(mcc):
     _, group = mcc
     rankers = [f"own_{number}" for number in range(8)]

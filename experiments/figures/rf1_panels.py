@@ -124,7 +124,8 @@ def _draw_others(axes: Axes, curves: pd.DataFrame) -> None:
 
 
 def _add_legend(axes: Axes, legend: Legend, width: float) -> None:
-    axes.legend(
+    style.legend(
+        axes,
         legend.handles,
         legend.labels,
         loc="upper center",

@@ -26,6 +26,7 @@ from typing import Any
 
 import matplotlib.style
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.ticker import LogFormatterSciNotation
@@ -249,19 +250,19 @@ def applied() -> Iterator[None]:
         yield
 
 
-def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], **settings: Any) -> Legend:
+def legend(figure: Figure | Axes, handles: Sequence[Any], labels: Sequence[str], **settings: Any) -> Legend:
     """Add a legend with every label in it; matplotlib by itself leaves out those that begin with ``_``.
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
+    figure : matplotlib.figure.Figure or matplotlib.axes.Axes
         Where to.
     handles : sequence of artist
         One for each label.
     labels : sequence of str
         Any text, equal ones too.
     **settings
-        For ``Figure.legend``.
+        For its ``legend``.
 
     Returns
     -------
