@@ -404,9 +404,7 @@ class _Room:
             list_entry=ints(n_kept),
             list_place=ints(n_kept),
             mask=np.zeros(p, dtype=np.uint64),
-            few_start=ints(p),
-            few_count=ints(p),
-            few_keys=np.empty(_most_entries(columns), dtype=np.int64),
+            is_touched=_bits_of(columns.slot >= 0),
             total=ints(n_labels),
             total_small=np.zeros(n_labels, dtype=np.int32),
             side=np.zeros(n_labels, dtype=np.int32),
@@ -435,12 +433,12 @@ def _most_saved(n: int, p: int, n_entries: int) -> int:
     return min(n_entries, p * (n // WORD + 1)) + p * (n.bit_length() + 1)
 
 
-def _most_entries(columns: Columns) -> int:
-    """Return how many entries of features with few other values the rows of a word can have."""
-    if not len(columns.rank):
-        return 0
-    of_rows = np.sort(np.diff(columns.start))
-    return int(of_rows[-WORD:].sum())
+def _bits_of(given: np.ndarray) -> np.ndarray:
+    """Return words with a bit for every truth value."""
+    words = np.zeros((len(given) + 63) // 64, dtype=np.uint64)
+    places = np.flatnonzero(given)
+    np.bitwise_or.at(words, places >> 6, np.uint64(1) << (places & 63).astype(np.uint64))
+    return words
 
 
 def describe_columns(X) -> Columns:
@@ -496,7 +494,19 @@ def describe_columns(X) -> Columns:
     rank = np.empty(n_entries if n_few else 0, dtype=np.int32)
     by_rows(region, list_row, list_rank, n, start_of_row, feature, rank)
     return Columns(
-        kind, close, default, value_start, values, region, start_of_row, feature, rank, nothing, nothing, slot, ranks
+        kind,
+        close,
+        default,
+        value_start,
+        values,
+        region,
+        start_of_row,
+        feature,
+        rank,
+        nothing,
+        nothing,
+        slot,
+        ranks,
     )
 
 
@@ -541,7 +551,8 @@ def _grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, _Grou
 
 def _worth_keeping(columns: Columns, n_drawn: int) -> bool:
     """Whether lists that follow the nodes are less work than looking through whole lists at every large node."""
-    if _FORCE is not None: return _FORCE
+    if _FORCE is not None:
+        return _FORCE
     n, n_entries = len(columns.start) - 1, len(columns.feature)
     if n <= WORD:
         return False
