@@ -404,9 +404,7 @@ class _Room:
             list_entry=ints(n_kept),
             list_place=ints(n_kept),
             mask=np.zeros(p, dtype=np.uint64),
-            few_start=ints(p),
-            few_count=ints(p),
-            few_keys=np.empty(_most_entries(columns), dtype=np.int64),
+            is_touched=_bits_of(columns.slot >= 0),
             total=ints(n_labels),
             total_small=np.zeros(n_labels, dtype=np.int32),
             side=np.zeros(n_labels, dtype=np.int32),
@@ -435,12 +433,12 @@ def _most_saved(n: int, p: int, n_entries: int) -> int:
     return min(n_entries, p * (n // WORD + 1)) + p * (n.bit_length() + 1)
 
 
-def _most_entries(columns: Columns) -> int:
-    """Return how many entries of features with few other values the rows of a word can have."""
-    if not len(columns.rank):
-        return 0
-    of_rows = np.sort(np.diff(columns.start))
-    return int(of_rows[-WORD:].sum())
+def _bits_of(given: np.ndarray) -> np.ndarray:
+    """Return words with a bit for every truth value."""
+    words = np.zeros((len(given) + 63) // 64, dtype=np.uint64)
+    places = np.flatnonzero(given)
+    np.bitwise_or.at(words, places >> 6, np.uint64(1) << (places & 63).astype(np.uint64))
+    return words
 
 
 def describe_columns(X) -> Columns:

@@ -94,9 +94,7 @@ class Work(NamedTuple):
     list_entry: np.ndarray  # int32
     list_place: np.ndarray  # int32: where an entry is in its list
     mask: np.ndarray  # (p,) uint64
-    few_start: np.ndarray  # (p,) int32
-    few_count: np.ndarray  # (p,) int32
-    few_keys: np.ndarray  # int64
+    is_touched: np.ndarray  # uint64: a bit for each feature with a word, and for dense ones
     total: np.ndarray  # (L,) int32
     total_small: np.ndarray  # (L,) int32
     side: np.ndarray  # (L,) int32
@@ -301,42 +299,44 @@ def _part(columns, sample, work, f, low, start, end, keeps_lists):
 
 
 @inner_kernel
-def _make_masks(columns, sample, work, start, end, any_few):
+def _make_masks(columns, sample, work, start, end):
     """Make the words of the features that the rows of a node do not all have the default of; return how many."""
     n_touched = 0
-    feature, mask, touched = columns.feature, work.mask, work.touched
+    feature, mask, touched, is_touched = columns.feature, work.mask, work.touched, work.is_touched
+    one = np.uint64(1)
     for a in range(start, end):
         row = sample.row[work.rows[a]]
-        bit = np.uint64(1) << np.uint64(a - start)
+        bit = one << np.uint64(a - start)
         for q in range(columns.start[row], columns.start[row + 1]):
             f = feature[q]
             if mask[f] == 0:
                 touched[n_touched] = f
                 n_touched += 1
-                work.few_count[f] = 0
+                is_touched[f >> 6] |= one << np.uint64(f & 63)
             mask[f] |= bit
-    if not any_few:
-        return n_touched
-    top = 0
-    for a in range(n_touched):
-        f = touched[a]
-        if columns.kind[f] == FEW:
-            work.few_start[f] = top
-            top += count(mask[f])
-    for a in range(start, end):
-        row = sample.row[work.rows[a]]
-        for q in range(columns.start[row], columns.start[row + 1]):
-            f = feature[q]
-            if columns.kind[f] == FEW:
-                key = (np.int64(columns.rank[q]) << 32) | (a - start)
-                first = work.few_start[f]
-                at = first + work.few_count[f]
-                work.few_count[f] += 1
-                while at > first and work.few_keys[at - 1] > key:
-                    work.few_keys[at] = work.few_keys[at - 1]
-                    at -= 1
-                work.few_keys[at] = key
     return n_touched
+
+
+@inner_kernel
+def _clear_masks(work, n_touched):
+    """Forget the words of features."""
+    for a in range(n_touched):
+        f = work.touched[a]
+        work.mask[f] = 0
+        work.is_touched[f >> 6] &= ~(np.uint64(1) << np.uint64(f & 63))
+
+
+@inner_kernel
+def _stored_rank(columns, row, f):
+    """Return the rank of a value that is not the default: of the entry of a row."""
+    low, high = columns.start[row], columns.start[row + 1] - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if columns.feature[middle] < f:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(columns.rank[low])
 
 
 @inner_kernel
@@ -380,13 +380,12 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
     max_features, max_depth, min_split, min_leaf = rules[0], rules[1], rules[2], rules[3]
     all_weight = float(rules[4])
     n_features = columns.kind.shape[0]
-    kinds, mask, features = columns.kind, work.mask, work.features
+    kinds, mask, is_touched, features = columns.kind, work.mask, work.is_touched, work.features
     weights, sizes, label_start = sample.weight, sample.size, sample.label_start
     labels, counts = sample.labels, sample.counts
     rows, chosen_rows, stack = work.rows, work.chosen_rows, work.stack
     total, side, present = work.total, work.side, work.present
     keeps_lists = rules[5] != 0
-    any_few = columns.rank.shape[0] > 0
     n_saved = 0
     saved, best, chosen = work.saved, work.best, work.chosen
     nothing = np.uint64(0)
@@ -449,9 +448,8 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
         if not is_leaf:
             # The rows, the words or lists of features, and the counts of labels.
             if mode == _FRESH:
-                for a in range(n_touched):
-                    mask[work.touched[a]] = 0
-                n_touched = _make_masks(columns, sample, work, start, end, any_few)
+                _clear_masks(work, n_touched)
+                n_touched = _make_masks(columns, sample, work, start, end)
                 word_start = start
                 word = ~nothing >> np.uint64(WORD - (end - start))
                 mode = _MASKED
@@ -511,13 +509,19 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
             while n_left_to_draw > n_total and (n_visited < max_features or n_visited <= n_found + n_drawn):
                 n_visited += 1
                 state = next_random(state)
-                drawn = np.int64(state & np.uint32(0x7FFFFFFF))
-                at = n_drawn + drawn % (n_left_to_draw - n_found - n_drawn)
+                n_possible = np.uint32(n_left_to_draw - n_found - n_drawn)
+                at = n_drawn + np.int64(np.uint32((state & np.uint32(0x7FFFFFFF)) % n_possible))
                 if at < n_known:
                     n_drawn += 1
                     continue
                 at += n_found
                 f = features[at]
+                if mode == _MASKED and not (is_touched[f >> 6] >> np.uint64(f & 63)) & np.uint64(1):
+                    features[at] = features[n_total]
+                    features[n_total] = f
+                    n_found += 1
+                    n_total += 1
+                    continue
                 kind = kinds[f]
                 inside = nothing
                 n_inside = 0
@@ -568,13 +572,17 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                                 n_keys += 1
                     else:
                         if mode == _MASKED:
-                            first = work.few_start[f]
-                            for a in range(first, first + work.few_count[f]):
-                                key = work.few_keys[a]
-                                if (word >> np.uint64(key & ROW)) & np.uint64(1):
-                                    keys[n_keys] = (key >> 32 << 32) | rows[word_start + (key & ROW)]
-                                    n_keys += 1
-                            lowest_rank, highest_rank = keys[0] >> 32, keys[n_keys - 1] >> 32
+                            lowest_rank = np.int64(0x7FFFFFFF)
+                            highest_rank = np.int64(-1)
+                            rest = inside
+                            while rest != 0:
+                                i = rows[word_start + lowest(rest)]
+                                rest &= rest - np.uint64(1)
+                                rank = _stored_rank(columns, sample.row[i], f)
+                                lowest_rank = min(lowest_rank, rank)
+                                highest_rank = max(highest_rank, rank)
+                                keys[n_keys] = (rank << 32) | i
+                                n_keys += 1
                         elif keeps_lists:
                             n_keys, lowest_rank, highest_rank = _keys_inside(
                                 columns, work, f, start, end, True
@@ -586,7 +594,7 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                         columns.close[f]
                         and not apart(columns.values, columns.value_start[f], lowest_rank, highest_rank)
                     )
-                    if not constant and (kind == DENSE or mode != _MASKED):
+                    if not constant:
                         n_ranks = columns.value_start[f + 1] - columns.value_start[f]
                         where = sort_keys(work.keys, work.spare, n_keys, n_ranks, work.histogram)
                 if constant:
@@ -728,11 +736,12 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
             else:
                 left_word = word & ~mask[f] if columns.default[f] <= low else nothing
                 if kinds[f] == FEW:
-                    first = work.few_start[f]
-                    for a in range(first, first + work.few_count[f]):
-                        key = work.few_keys[a]
-                        if key >> 32 <= low:
-                            left_word |= word & (np.uint64(1) << np.uint64(key & ROW))
+                    rest = word & mask[f]
+                    while rest != 0:
+                        a = lowest(rest)
+                        rest &= rest - np.uint64(1)
+                        if _stored_rank(columns, sample.row[rows[word_start + a]], f) <= low:
+                            left_word |= np.uint64(1) << np.uint64(a)
                 elif columns.default[f] > low:
                     left_word = word & mask[f]
             right_word = word & ~left_word
@@ -808,6 +817,5 @@ def grow(columns, sample, n_rows, n_labels, single, rules, min_decrease, seed, w
                 work.impurity[n_waiting], work.word[n_waiting] = left_impurity, left_word
             stack[n_waiting, 2], stack[n_waiting, 4], stack[n_waiting, 5] = node, n_total, depth + 1
             n_waiting += 1
-    for a in range(n_touched):
-        mask[work.touched[a]] = 0
+    _clear_masks(work, n_touched)
     return n_nodes
