@@ -566,7 +566,7 @@ def test_rankers_that_are_the_same_are_one_line_under_all_names(mcc):
 
 
 def test_names_in_the_legend_of_a_panel_are_shown_as_they_are(mcc):
-    rows, group = mcc
+    rows, _group = mcc
     points = rf1_curve(rows[rows["dataset"] == rows["dataset"].iloc[0]])
     panels = dict.fromkeys(points["ranker"], "$p$")
     labels = {"reliefe": "_mine", "relieff": "R$_$F", "random_forest": "cost $a_$b^{"}
