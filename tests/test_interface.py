@@ -293,7 +293,7 @@ def test_one_column_of_classes_is_an_error_that_says_what_to_do(kind, storage, d
         ([[0, 1], [1]] * 30, r"\by\b.*same length"),
         (np.zeros((60, 2, 2)), r"\by\b.*3 dimensions"),
         (pd.DataFrame({"a": pd.array([0, 1, None] * 20, dtype="Int64"), "b": [0, 1, 1] * 20}), r"\by\b"),
-        (pl.DataFrame({"a": [0, 1, None] * 20, "b": [0, 1, 1] * 20}), r"\by\b.*NaN in row 2, column 0"),
+        (pl.DataFrame({"a": [0, 1, None] * 20, "b": [0, 1, 1] * 20}), r"\by\b.*NaN: row 2, column 0"),
         (pl.DataFrame({"a": ["0", "1"] * 30, "b": ["1", "1"] * 30}), r"\by\b.*0 and 1 only"),
     ],
     ids=["ragged", "3-D", "pandas NA", "polars null", "polars text"],

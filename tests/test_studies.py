@@ -437,7 +437,7 @@ PINNED = {
 
 @pytest.mark.parametrize("argv", PINNED, ids=" ".join)
 def test_keys_of_cells_do_not_change(argv, monkeypatch):
-    monkeypatch.setattr(cells, "versions", lambda *blocks, also=(): {"numpy": "1"})
+    monkeypatch.setattr(cells, "versions", lambda *blocks, also=(), numbers=(): {"numpy": "1"})
     (config,) = composed("dataset=wine", *argv)
     assert cells_of(config, checksum="0" * 64, task="multiclass")[-1].key == PINNED[argv]
 

@@ -489,7 +489,8 @@ def panels_figure(rows, group, dataset, **settings):
 
 def coloured(axes, panels):
     """Lines of a panel that have a name: ranker → line."""
-    return {line.get_gid(): line for line in axes.lines if line.get_gid() in panels}
+    curves = {str(line.get_gid()).removeprefix("curve "): line for line in axes.lines}
+    return {ranker: line for ranker, line in curves.items() if ranker in panels}
 
 
 @pytest.mark.parametrize(("study_of", "n_panels"), [("mcc", 4), ("mlc", 6)])
