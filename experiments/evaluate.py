@@ -332,6 +332,7 @@ def _each_fold(
             seed=cell.seed,
         )
     too_long: int | None = None  # the first fold that was
+    not_made: int | None = None  # the fold for which the ranker could not be made in time
     with ctrl_c_watched() as pressed:
         for fold, (train, test) in enumerate(splits):
             if fold in kept:
@@ -345,6 +346,11 @@ def _each_fold(
                         f"{terms.fitter.limits.seconds:g} s (launcher.give_up)",
                         "timeout",
                     )
+                if not_made is not None:  # no fold makes it another ranker
+                    raise FitEnded(
+                        f"Timeout: not tried, since making the ranker was stopped in fold {not_made}",
+                        "timeout",
+                    )
                 seed = fold_seed(cell.seed, cell.repeat, fold)
                 part = _Part(fold, seed, n_classes, X[train], y[train], X[test], y[test])
                 with one_thread():
@@ -354,6 +360,8 @@ def _each_fold(
                     raise
                 # Whatever a ranker or learner does wrong is this fold's result; the other folds are worth having.
                 row.update(described(error))
+                if isinstance(error, FitEnded) and not error.made:
+                    not_made = fold
                 if row["status"] == "timeout":
                     row["time_limit_seconds"] = terms.fitter.limits.seconds
                     too_long = fold if too_long is None else too_long

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -66,12 +67,15 @@ class FitEnded(Exception):
         For the row: "Type: message".
     status : str
         For the row: "failed", "timeout" or "out_of_memory".
+    made : bool, default=True
+        Whether the ranker could be made in time. If not, the other folds of its cell are not tried.
     """
 
-    def __init__(self, error: str, status: str = "failed"):
+    def __init__(self, error: str, status: str = "failed", made: bool = True):
         super().__init__(error)
         self.error = error
         self.status = status
+        self.made = made
 
 
 def described(error: BaseException) -> dict[str, str]:
@@ -133,7 +137,15 @@ class Here:
         """Number of this process."""
         return os.getpid()
 
-    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
+    def fit(
+        self,
+        ranking: Mapping[str, Any],
+        X,
+        y,
+        seed: int,
+        warming: bool = False,
+        begun: Callable[[], None] = lambda: None,
+    ) -> Fitted:
         """Fit a ranker on one training fold.
 
         Parameters
@@ -142,6 +154,8 @@ class Here:
             As for :func:`experiments.rankers.rank`.
         warming : bool, default=False
             Whether it is done to compile: then nothing is remembered, whose time would have compilation in it.
+        begun : callable, optional
+            Called when the ranker is made and its own ``fit`` begins.
 
         Returns
         -------
@@ -153,10 +167,15 @@ class Here:
             As :func:`experiments.rankers.rank`.
         """
         peak, noise = PeakMemory(), Noise()
+
+        @contextmanager
+        def around() -> Iterator[None]:
+            begun()
+            with peak:
+                yield
+
         with one_thread(), noise.caught():
-            result = rank(
-                ranking, X, y, seed, around_fit=lambda: peak, memory=None if warming else self._memory
-            )
+            result = rank(ranking, X, y, seed, around_fit=around, memory=None if warming else self._memory)
         saved = result.info.get("remembered_seconds", 0.0)
         if saved < 0.0:  # something was written down
             Memory(self._memory, verbose=0).reduce_size(bytes_limit=_MEMORY_BYTES)

@@ -9,20 +9,19 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import psutil
 
 from experiments.fits import FitEnded, Fitted, Here, Limits, described
-from experiments.rankers import build
 from experiments.servants import Servant, requests
 
 #: How often memory is looked at, seconds; a process can take about a gigabyte a second.
 _LOOK_EVERY = 0.05
 #: How often the processes that a fit has started are looked for, seconds; that reads the whole process table.
 _COUNT_EVERY = 0.5
-#: What making a ranker may take at least, seconds, however low the limit is: its packages are imported then.
+#: What making a ranker may take at least, seconds, however low the limit is: its packages are imported then, and
+#: its constructor runs. Under a higher limit it may take as long as a fit.
 MAKING_SECONDS = 60.0
 
 
@@ -51,8 +50,14 @@ def settled(row: Mapping[str, Any], limits: Limits) -> bool:
     return stopped_by is not None and now is not None and stopped_by >= now
 
 
+_MAKING = "making the ranker"
+
+
 class Keeper:
     """Fits in a second process, and ends it with all it has started when a fit goes past its limits.
+
+    The limit of time is for the ranker's own ``fit`` alone. Making the ranker has a clock of its own, which runs to
+    :data:`MAKING_SECONDS` or to that limit, whichever is longer; that of memory holds for both.
 
     Parameters
     ----------
@@ -106,8 +111,8 @@ class Keeper:
         seconds = self.limits.seconds
         making = None if seconds is None else max(seconds, MAKING_SECONDS)
         try:
-            answer = self._wait(making, memory, "making the ranker")
-            # The clock of the fit starts when the ranker does.
+            answer = self._wait(making, memory, _MAKING)
+            # The clock of the fit starts when the ranker's own `fit` does.
             return self._wait(seconds, memory, "the fit") if answer[0] == "begun" else answer
         except BaseException:  # a limit, or Ctrl-C
             self.close()
@@ -126,6 +131,7 @@ class Keeper:
                 raise FitEnded(
                     f"Timeout: {what} was stopped after {seconds:g} s (launcher.time_limit_seconds)",
                     "timeout",
+                    made=what != _MAKING,
                 )
             if memory is not None and (used := memory.mib()) > limits.memory_mib:
                 raise FitEnded(
@@ -167,12 +173,11 @@ def serve() -> None:
     asked, answer = requests()
     here = Here()
     for ranking, X, y, seed in asked:
-        # BaseException: nobody interrupts this process, so what looks like Ctrl-C is the ranker's own.
-        with suppress(BaseException):
-            build(ranking)  # imports its packages, which is not its time; what is wrong shows in the fit
-        answer(("begun",))
         try:
-            found = ("fitted", here.fit(ranking, X, y, seed))
-        except BaseException as error:
+            # Importing its packages and making it come before "begun".
+            found = ("fitted", here.fit(ranking, X, y, seed, begun=lambda: answer(("begun",))))
+        except (
+            BaseException
+        ) as error:  # nobody interrupts this process: what looks like Ctrl-C is the ranker's own
             found = ("raised", described(error))
         answer(found)

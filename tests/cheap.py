@@ -168,7 +168,20 @@ class HangingAtFirst:
 
     def __init__(self, flag=None):
         while Path(flag).exists():
+            Path(f"{flag}.{os.getpid()}").touch()  # says which process hangs
             time.sleep(0.05)
+
+    def fit(self, X, y):
+        self.scores_ = between(X, y)
+
+
+class SlowToMake:
+    """A ranker that takes long to make and none to fit; a line in the log for each one made."""
+
+    def __init__(self, seconds=0.0, log=None):
+        time.sleep(seconds)
+        with open(log, "a", encoding="utf-8") as file:
+            file.write("made\n")
 
     def fit(self, X, y):
         self.scores_ = between(X, y)

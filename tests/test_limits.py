@@ -123,18 +123,42 @@ def test_what_goes_wrong_is_said_and_the_next_fit_runs(keeper, ranker, words):
 
 
 def test_a_ranker_that_cannot_be_made_in_time_is_stopped_and_the_next_fit_runs(keeper, tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "MAKING_SECONDS", 3.0)
-    there, flag = keeper(seconds=1.0), tmp_path / "flag"
+    there, flag = keeper(seconds=60.0), tmp_path / "flag"
     flag.touch()
     hanging = {"_target_": "cheap.HangingAtFirst", "flag": str(flag)}
     fit(there, "between")
     first = there.process
+    there.limits = Limits(1.0)
+    monkeypatch.setattr(limits, "MAKING_SECONDS", 3.0)
     with pytest.raises(FitEnded, match=r"Timeout: making the ranker was stopped after 3 s") as stopped:
         there.fit(hanging, X, Y, 7)
-    assert stopped.value.status == "timeout" and gone(first)
+    there.limits = Limits(60.0)
+    assert stopped.value.status == "timeout" and not stopped.value.made and gone(first)
     flag.unlink()
     made = there.fit(hanging, X, Y, 7).result.weights
     assert made.tobytes() == fit(Here(), "between").result.weights.tobytes()
+
+
+def test_the_clock_of_the_fit_starts_with_the_fit(keeper, tmp_path, monkeypatch):
+    """Each answer is waited for under its own limit: 60 s for making, whatever the fit may take."""
+    there, asked = keeper(seconds=1.0), []
+    wait = there._wait
+
+    def patient(seconds, memory, what):
+        asked.append((what, seconds))
+        return wait(600.0, memory, what)
+
+    monkeypatch.setattr(there, "_wait", patient)
+    there.fit({"_target_": "cheap.SlowToMake", "seconds": 0.0, "log": str(tmp_path / "log")}, X, Y, 7)
+    assert asked == [("making the ranker", 60.0), ("the fit", 1.0)]
+    asked.clear()
+    with pytest.raises(FitEnded, match="cannot be made: TypeError") as ended:
+        there.fit({"_target_": "cheap.SlowToMake", "seconds": "long"}, X, Y, 7)
+    assert asked == [("making the ranker", 60.0)] and ended.value.status == "failed" and ended.value.made
+    there.limits = Limits(90.0)
+    asked.clear()
+    fit(there, "between")
+    assert asked == [("making the ranker", 90.0), ("the fit", 90.0)]
 
 
 def test_what_a_ranker_prints_or_reads_is_not_taken_for_an_answer(keeper, capfd):

@@ -1,6 +1,7 @@
 """Limits, threads and dead processes as a study sees them."""
 
 import os
+import queue
 import socket
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 from listening import Listening, text_of
 
-from experiments import command, evaluate, runner, work
+from experiments import command, evaluate, limits, runner, work
 from experiments.errors import BadInputError
 from experiments.files import check_folder
 from experiments.fits import Limits, Terms
+from experiments.limits import Keeper
 from experiments.runner import collect_study, run_study
 from experiments.store import Store
 
@@ -81,14 +83,43 @@ def test_after_a_fold_that_took_too_long_the_others_can_be_given_up(tmp_path):
 
 
 def test_a_ranker_that_cannot_be_made_in_time_holds_up_no_other(tmp_path, monkeypatch):
-    monkeypatch.setattr("experiments.limits.MAKING_SECONDS", 2.0)
-    monkeypatch.setattr("experiments.runner.MAKING_SECONDS", 2.0)
-    (tmp_path / "flag").touch()
-    hanging = ("hanging", {"_target_": "cheap.HangingAtFirst", "flag": str(tmp_path / "flag")})
-    configs = study(tmp_path, hanging, GOOD, limit=1.0)
-    result = run_study(configs, progress=Listening())
-    assert statuses(result) == {"hanging": ["timeout"] * 2, "good": ["ok"] * 2}
-    assert result.frame["error"].dropna().str.startswith("Timeout: making the ranker was stopped").all()
+    """No clock decides: time is up for the one that hangs as soon as it is seen to hang, and for no other."""
+    flag = tmp_path / "flag"
+    flag.touch()
+    wait, within = Keeper._wait, runner._build_within
+
+    def until_it_hangs(keeper, seconds, memory, what):
+        if what != limits._MAKING:
+            return wait(keeper, None, memory, what)
+        while not Path(f"{flag}.{keeper.process}").exists():
+            try:
+                return keeper._servant.answer(0.05)
+            except queue.Empty:
+                continue
+        return wait(keeper, 0.0, memory, what)
+
+    monkeypatch.setattr(Keeper, "_wait", until_it_hangs)
+    monkeypatch.setattr(runner, "_build_within", lambda ranking, seconds: within(ranking, 0.2))
+    hanging = ("hanging", {"_target_": "cheap.HangingAtFirst", "flag": str(flag)})
+    configs = study(tmp_path, hanging, GOOD, limit=1.0, n_splits=3)
+    try:
+        result = run_study(configs, progress=Listening())
+    finally:
+        flag.unlink()
+    assert statuses(result) == {"hanging": ["timeout"] * 3, "good": ["ok"] * 3}
+    errors = result.frame["error"].dropna().tolist()
+    assert errors[0].startswith("Timeout: making the ranker was stopped")
+    assert errors[1:] == ["Timeout: not tried, since making the ranker was stopped in fold 0"] * 2
+
+
+def test_making_is_not_the_fit(tmp_path):
+    """The constructor takes longer than the limit of a fit, and is run once for a fit."""
+    slow = {"_target_": "cheap.SlowToMake", "seconds": 3.0, "log": str(tmp_path / "log")}
+    result = run_study(study(tmp_path, ("slow", slow), limit=2.0), progress=Listening())
+    assert statuses(result) == {"slow": ["ok"] * 2}
+    assert result.frame["fit_seconds"].max() < 3.0
+    # One for the check before the first cell, one for the warm-up, and one for each of the two folds.
+    assert (tmp_path / "log").read_text().split() == ["made"] * 4
 
 
 @pytest.mark.parametrize("limit", [None, 60.0])
