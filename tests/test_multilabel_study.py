@@ -295,7 +295,7 @@ def test_tags_decide_and_what_has_none_is_given_zeros_and_ones():
 
 
 def test_keys_of_classes_do_not_know_of_labels(monkeypatch):
-    monkeypatch.setattr(cells, "versions", lambda *blocks, also=(): {"numpy": "1"})
+    monkeypatch.setattr(cells, "versions", lambda *blocks, also=(), numbers=(): {"numpy": "1"})
     one = cheap.config("nowhere", n_repeats=2)
     with_more = {**one, "protocol": {**one["protocol"], "multilabel_learner": FOREST}}
     for each in (one, with_more):
