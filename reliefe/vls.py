@@ -48,7 +48,7 @@ class VLS(SubsetRanker):
         Rank of each column; 1 is best, equal weights stand in the order of the columns.
     subsets_ : list of int64 ndarray
         Columns of each subset, ascending.
-    classes_, n_features_in_, feature_names_in_
+    coef_, classes_, n_features_in_, feature_names_in_
         As in :class:`reliefe.ReliefF`.
 
     Notes
