@@ -57,7 +57,7 @@ class ReliefE(ReliefF):
         Dimension of the embedding. None when it was skipped and neighbours were looked for among the
         range-normalised columns: no dimension from 2 to min(p, ν − 2) below the number of columns p exists,
         or UMAP's embedding was not finite. A message on the logger "reliefe" says so.
-    feature_importances_, ranking_, classes_, n_neighbors_used_, sample_indices_, n_features_in_, \
+    feature_importances_, coef_, ranking_, classes_, n_neighbors_used_, sample_indices_, n_features_in_, \
 feature_names_in_, target_n_components_, timings_, remembered_seconds_
         As in :class:`ReliefF`.
 

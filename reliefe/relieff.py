@@ -73,7 +73,8 @@ class ReliefF(Ranker):
         σ, the decrease of a neighbour's influence with its rank; None gives all the same. Only with
         ``target="regression"``.
     missing : {"raise", "ignore"}, default="raise"
-        What NaN in X is: an error, or a missing value.
+        What missing values in X (NaN, NaT, None, ``pandas.NA``, masked values) are: an error, or left out. In y
+        they are an error.
     discrete_features : None, "auto", or array-like, default=None
         Columns whose values are categories: a mask of booleans, or column numbers. "auto" takes those with at most
         ``discrete_threshold`` distinct values, as skrebate does.
@@ -88,6 +89,9 @@ class ReliefF(Ranker):
     ----------
     feature_importances_ : float64 ndarray of shape (n_features_in_,)
         Weights, the higher the more relevant. No unit.
+    coef_ : float64 ndarray of shape (n_features_in_,)
+        The weights without their sign, in the same order, for ``SelectFromModel`` and ``RFE``: these take absolute
+        values, and with ``importance_getter="feature_importances_"`` the most negative weights would win.
     ranking_ : int64 ndarray of shape (n_features_in_,)
         Rank of each column; 1 is best, equal weights stand in the order of the columns.
     classes_ : ndarray of shape (n_classes,)

@@ -171,7 +171,7 @@ class SURF(_ThresholdRanker):
     n_components, n_representatives, sparsify_above
         As in :class:`reliefe.ReliefE`.
     missing : {"raise", "ignore"}, default="raise"
-        What NaN in X is: an error, or a missing value, treated as in :class:`reliefe.ReliefF`. An embedding cannot
+        What missing values in X are: an error, or left out as in :class:`reliefe.ReliefF`. An embedding cannot
         take missing values.
     discrete_features : None, "auto", or array-like, default=None
         Columns whose values are categories: a mask of booleans, or column numbers. "auto" takes those with at most
@@ -191,6 +191,9 @@ class SURF(_ThresholdRanker):
     ----------
     feature_importances_ : float64 ndarray of shape (n_features_in_,)
         Weights, the higher the more relevant. No unit.
+    coef_ : float64 ndarray of shape (n_features_in_,)
+        The weights without their sign, in the same order, for ``SelectFromModel`` and ``RFE``: these take absolute
+        values, and with ``importance_getter="feature_importances_"`` the most negative weights would win.
     ranking_ : int64 ndarray of shape (n_features_in_,)
         Rank of each column; 1 is best, equal weights stand in the order of the columns.
     classes_ : ndarray of shape (n_classes,)
@@ -232,7 +235,7 @@ discrete_features, discrete_threshold, compatible, n_jobs, random_state, verbose
 
     Attributes
     ----------
-    feature_importances_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
+    feature_importances_, coef_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
 feature_names_in_, timings_
         As in :class:`SURF`.
 
@@ -258,7 +261,7 @@ discrete_features, discrete_threshold, compatible, n_jobs, random_state, verbose
 
     Attributes
     ----------
-    feature_importances_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
+    feature_importances_, coef_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
 feature_names_in_, timings_
         As in :class:`SURF`.
 
@@ -287,7 +290,7 @@ discrete_features, discrete_threshold, compatible, n_jobs, random_state, verbose
 
     Attributes
     ----------
-    feature_importances_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
+    feature_importances_, coef_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
 feature_names_in_, timings_
         As in :class:`SURF`.
 

@@ -45,7 +45,7 @@ class TuRF(SubsetRanker):
         Rank of each column; 1 is best.
     n_fits_ : int64 ndarray of shape (n_features_in_,)
         How many fits each column was part of.
-    classes_, n_features_in_, feature_names_in_
+    coef_, classes_, n_features_in_, feature_names_in_
         As in :class:`reliefe.ReliefF`.
 
     Notes

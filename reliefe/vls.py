@@ -28,12 +28,13 @@ class VLS(SubsetRanker):
     estimator : ranker or None, default=None
         As in :class:`reliefe.TuRF`.
     subset_size : int or float, default=0.2
-        Columns in a subset, as a number or a share in (0, 1] of all columns. A share that comes to fewer than 3
-        columns, too few for an interaction to show, stands for all of them: there are no subsets then (with 0.2,
-        below 15 columns). A number is taken as it is; with 1, no two columns ever share a subset.
+        Columns in a subset, as a number or a share in (0, 1] of all columns. A share comes to 3 columns at least,
+        or to all where there are fewer, since an interaction does not show in a subset of one or two. A number is
+        taken as it is; with 1, no two columns ever share a subset.
     n_subsets : int or None, default=None
         Number of subsets; no column may be left out. None is as many as it takes for two given columns to share a
-        subset with a probability of 0.95 (74 subsets with a fifth of many columns).
+        subset with a probability of 0.95 (74 subsets with a fifth of many columns). Where a share comes to fewer
+        than 3 columns (a fifth of fewer than 15), columns are dealt out until each two have shared a subset.
     n_features_to_select : int, float or None, default=None
         How many columns ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
     random_state : int, RandomState instance or None, default=None
@@ -47,7 +48,7 @@ class VLS(SubsetRanker):
         Rank of each column; 1 is best, equal weights stand in the order of the columns.
     subsets_ : list of int64 ndarray
         Columns of each subset, ascending.
-    classes_, n_features_in_, feature_names_in_
+    coef_, classes_, n_features_in_, feature_names_in_
         As in :class:`reliefe.ReliefF`.
 
     Notes
@@ -76,16 +77,19 @@ class VLS(SubsetRanker):
     def _weigh(self, X, y, random_state):
         p = X.shape[1]
         size = min(p, amount_of(self.subset_size, p))
-        if size < _FEWEST and not isinstance(self.subset_size, Integral):
-            size = p
+        few = size < min(p, _FEWEST) and not isinstance(self.subset_size, Integral)
+        size = min(p, _FEWEST) if few else size
         least = -(-p // size)
-        n_subsets = max(least, subsets_for_pairs(p, size)) if self.n_subsets is None else self.n_subsets
-        if n_subsets < least:
-            raise ValueError(
-                f"n_subsets={n_subsets} subsets of {size} columns leave out some of the {p} columns; take at "
-                f"least {least}."
-            )
-        self.subsets_ = draw_subsets(p, size, n_subsets, random_state)
+        if few and self.n_subsets is None:
+            self.subsets_ = subsets_with_all_pairs(p, size, random_state)
+        else:
+            n_subsets = max(least, subsets_for_pairs(p, size)) if self.n_subsets is None else self.n_subsets
+            if n_subsets < least:
+                raise ValueError(
+                    f"n_subsets={n_subsets} subsets of {size} columns leave out some of the {p} columns; take at "
+                    f"least {least}."
+                )
+            self.subsets_ = draw_subsets(p, size, n_subsets, random_state)
         weights = np.full(p, -np.inf)
         for columns in self.subsets_:
             found = self._weights_of(columns, X, y, random_state)
@@ -110,6 +114,31 @@ def subsets_for_pairs(p, size):
     if together in (0.0, 1.0):
         return 1
     return math.ceil(math.log(1.0 - _TOGETHER) / math.log1p(-together))
+
+
+def subsets_with_all_pairs(p, size, random_state):
+    """Deal out columns in random orders until each two have shared a subset.
+
+    Parameters
+    ----------
+    p, size : int
+        Number of columns, and of columns in a subset: 2 at least, or all.
+    random_state : RandomState
+        Gives the orders.
+
+    Returns
+    -------
+    list of int64 ndarray of shape (size,)
+        Different columns, ascending.
+    """
+    met = np.eye(p, dtype=bool)
+    subsets = []
+    while not met.all():
+        dealt = draw_subsets(p, size, -(-p // size), random_state)
+        for subset in dealt:
+            met[np.ix_(subset, subset)] = True
+        subsets += dealt
+    return subsets
 
 
 def draw_subsets(p, size, n_subsets, random_state):

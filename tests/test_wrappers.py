@@ -1,6 +1,7 @@
 """TuRF and VLS against their twins, and as wrappers over any ranker."""
 
 import pickle
+from itertools import combinations
 
 import naive_thresholds as twin
 import numpy as np
@@ -165,6 +166,61 @@ def test_vls_needs_subsets_for_all_columns():
 
 def test_vls_finds_a_pair_that_one_fit_misses():
     assert np.median(ranks_of_the_pair(VLS(MultiSURF(), subset_size=0.15, random_state=0))) == 2
+
+
+def exclusive_or(p, seed):
+    """300 rows of p columns of 0 and 1, and a class that is the exclusive or of the last two."""
+    X = np.random.default_rng(seed).integers(0, 2, (300, p))
+    return X, X[:, -2] ^ X[:, -1]
+
+
+@pytest.mark.parametrize("p", [*range(3, 11), 12, 14])
+def test_vls_finds_a_pair_among_few_columns(p):
+    """A fifth of them would be one column, or two, in which MultiSURF sees nothing."""
+    for seed in range(10):
+        for data, drawing in ((seed, 0), (34, seed)):
+            X, y = exclusive_or(p, data)
+            ranker = VLS(MultiSURF(), random_state=drawing).fit(X, y)
+            assert sorted(ranker.ranking_[-2:]) == [1, 2], (data, drawing)
+
+
+@pytest.mark.parametrize("p", [3, 4, 6, 9, 14])
+def test_among_few_columns_every_pair_meets(p):
+    X, y = exclusive_or(p, 0)
+    for seed in range(5):
+        subsets = VLS(MultiSURF(), random_state=seed).fit(X, y).subsets_
+        pairs = {pair for subset in subsets for pair in combinations(subset.tolist(), 2)}
+        assert len(pairs) == p * (p - 1) / 2 and {len(subset) for subset in subsets} == {3}
+
+
+@pytest.mark.parametrize(
+    ("share", "p", "size"),
+    [(0.2, 14, 3), (0.2, 15, 3), (0.2, 20, 4), (0.2, 2, 2), (0.2, 1, 1), (0.01, 20, 3), (1.0, 2, 2)],
+)
+def test_a_share_comes_to_three_columns_at_least(share, p, size):
+    X = np.random.default_rng(0).normal(size=(30, p))
+    ranker = VLS(MultiSURF(), subset_size=share, random_state=0).fit(X, np.arange(30) % 2)
+    assert {len(subset) for subset in ranker.subsets_} == {size}
+    assert np.isfinite(ranker.feature_importances_).all()
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_number_of_columns_is_taken_as_it_is(size):
+    X, y = exclusive_or(8, 0)
+    subsets = VLS(MultiSURF(), subset_size=size, random_state=0).fit(X, y).subsets_
+    assert {len(subset) for subset in subsets} == {size}
+
+
+@pytest.mark.parametrize(("p", "size"), [(6, 2), (10, 3), (15, 3), (16, 3), (24, 5), (50, 10)])
+def test_two_columns_share_a_subset_as_often_as_promised(p, size):
+    """Of 2,000 draws at least 95 % but for three standard deviations, for each of four pairs."""
+    n = subsets_for_pairs(p, size)
+    together = np.zeros(4)
+    for seed in range(2000):
+        subsets = [set(subset.tolist()) for subset in draw_subsets(p, size, n, np.random.RandomState(seed))]
+        for place, pair in enumerate([{0, 1}, {0, p - 1}, {p - 2, p - 1}, {2, p // 2}]):
+            together[place] += any(pair <= subset for subset in subsets)
+    assert (together / 2000 > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 2000)).all()
 
 
 # ------------------------------------------------------------------------------------------------- over any ranker
