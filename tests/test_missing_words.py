@@ -68,7 +68,8 @@ def test_the_empty_cell_is_always_missing():
 def test_none_among_names_is_never_filled_in_unasked(missing):
     with pytest.raises(
         DatasetError,
-        match=r"line 2: column 'g' holds 'None' among names; .*dataset\.na_values=\[None,NA\].*dataset\.na_values=\[NA\]",
+        match=r"line 2: column 'g' holds 'None' among names; .*"
+        r"dataset\.na_values=\[None,NA\].*dataset\.na_values=\[NA\]",
     ):
         from_csv(NOMINAL, f"dataset.missing={missing}")
     with pytest.raises(DatasetError, match="holds 'None' among names"):

@@ -17,12 +17,14 @@ from experiments.source_keys import annotations_of, converted, typed_source, typ
 
 TABLE = "x,y\n1,a\n2,b\n"
 NAMES = [
-    "5.0", "1.", "1e3", "0x10", "1_000", "010", "+5", "007", "-0", "true", "True", "false", "null", "Null", "~x", "yes", "no",
-    "on", "None", "nan", "NaN", "inf", "2020-01-01", "12:30", "1:30:00", "a b", "a (b)", "[0,1]x", "é", "#x", "a=b", "a'b", "%", "5.0.1",
+    "5.0", "1.", "1e3", "0x10", "1_000", "010", "+5", "007", "-0", "true", "True", "false", "null", "Null", "~x", "yes",
+    "no", "on", "None", "nan", "NaN", "inf", "2020-01-01", "12:30", "1:30:00", "a b", "a (b)", "[0,1]x", "é", "#x", "a=b",
+    "a'b", "%", "5.0.1",
 ]  # fmt: skip
 READERS = [
     *(f"own.{name}" for name in ("csv", "parquet", "arff", "libsvm", "mat")),
-    *(f"local_file.{name}" for name in ("arff", "cluto", "delimited", "matlab", "mulan", "orange_tab", "r_data", "spreadsheet")),
+    *(f"local_file.{name}" for name in ("arff", "cluto", "delimited", "matlab")),
+    *(f"local_file.{name}" for name in ("mulan", "orange_tab", "r_data", "spreadsheet")),
     "openml_source.openml", "bundled.scikit_learn",
     *(f"generated.{name}" for name in ("epistasis", "parity", "clusters")),
 ]  # fmt: skip
@@ -195,7 +197,8 @@ def test_names_of_classes_and_of_informative_columns_in_a_yaml_file(here):
     (here / "t.csv").write_text("1.0,1e3,y\n1,5,0\n2,6,1\n")
     (here / "conf" / "dataset").mkdir(parents=True)
     (here / "conf" / "dataset" / "mine.yaml").write_text(
-        "name: 1e3\ntask: multiclass\nsource:\n  _target_: experiments.datasets.local_file.delimited\n  path: t.csv\n"
+        "name: 1e3\ntask: multiclass\nsource:\n"
+        "  _target_: experiments.datasets.local_file.delimited\n  path: t.csv\n"
         "  target: y\n  header: yes\n  class_names: {0: no, 1: yes}\ninformative: [1e3]\n"
     )
     data = loaded("dataset=mine", "--config-dir", "conf")
