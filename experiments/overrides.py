@@ -24,7 +24,7 @@ _AS_TYPED = tuple(
     f"dataset.{source}{key}"
     for source in ("", "source.")
     for key in ("path", "target", "leave_out", "nominal", "na_values", "features", "labels", "missing_cells")
-)
+) + ("dataset.informative", "dataset.name")
 
 
 @dataclass(frozen=True)

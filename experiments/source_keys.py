@@ -23,7 +23,7 @@ _YES = ("true", "yes", "on", "1")
 _NO = ("false", "no", "off", "0")
 
 #: A whole number as one writes a place; ``1_000``, ``0x10`` and ``007`` are names.
-_PLACE = re.compile(r"-?(?:0|[1-9]\d*)")
+_PLACE = re.compile(r"0|-?[1-9]\d*")
 _WHOLE = re.compile(r"[+-]?\d+")
 
 #: Keys that name a column: typed as ``null`` they name a column called null.

@@ -17,10 +17,11 @@ from experiments.source_keys import annotations_of, converted, typed_source, typ
 
 TABLE = "x,y\n1,a\n2,b\n"
 NAMES = [
-    "5.0", "1.", "1e3", "0x10", "1_000", "010", "+5", "007", "-0", "true", "True", "false", "null", "Null", "~x", "yes",
-    "no", "on", "None", "nan", "NaN", "inf", "2020-01-01", "12:30", "1:30:00", "a b", "a (b)", "[0,1]x", "é", "#x", "a=b",
-    "a'b", "%", "5.0.1",
+    "5.0", "1.", "1e3", "0x10", "1_000", "010", "+5", "007", "-0", "true", "True", "false", "null", "Null", "~x",
+    "yes", "no", "on", "None", "nan", "NaN", "inf", "2020-01-01", "12:30", "1:30:00", "a b", "a (b)", "[0,1]x", "é", "#x",
+    "a=b", "a'b", "%", "5.0.1",
 ]  # fmt: skip
+SOME = ("5.0", "1e3", "010", "null", "true", "2020-01-01", "é")
 READERS = [
     *(f"own.{name}" for name in ("csv", "parquet", "arff", "libsvm", "mat")),
     *(f"local_file.{name}" for name in ("arff", "cluto", "delimited", "matlab")),
@@ -148,20 +149,20 @@ def test_a_target_is_found_by_its_text(here, name):
     quoted = f'"{name}"'
     data = from_csv(f"a,{quoted}\n1,u\n2,v\n", target=name)
     assert data.class_names == ("u", "v") and data.feature_names == ("a",)
-    assert from_parquet({"a": [1, 2], name: ["u", "v"]}, target=name).checksum == data.checksum
-    if not set(name) & set("'#%"):
+    if name in SOME:
+        assert from_parquet({"a": [1, 2], name: ["u", "v"]}, target=name).checksum == data.checksum
         assert (
             from_arff(["a numeric", f"'{name}' {{u,v}}"], "1,u\n2,v\n", target=name).checksum == data.checksum
         )
 
 
-@pytest.mark.parametrize("name", [each for each in NAMES if not set(each) & set("[]'=(")])
+@pytest.mark.parametrize("name", SOME)
 def test_columns_of_a_list_are_found_by_their_text(name):
     text = f'a,"{name}",1.0,y\n1,5,7,u\n2,5,9,v\n3,6,7,u\n'
     assert from_csv(text, f"dataset.leave_out=[{name},1.0]").feature_names == ("a",)
     assert from_csv(text, f"dataset.nominal=[{name}]").feature_names == ("a", f"{name}=5", "1.0")
-    labels = from_csv(f'a,"{name}",true\n1,0,1\n2,1,0\n', target=f"[{name},true]")
-    assert labels.class_names == (name, "true") and labels.y.toarray().tolist() == [[0, 1], [1, 0]]
+    labels = from_csv(f'a,"{name}",on\n1,0,1\n2,1,0\n', target=f"[{name},on]")
+    assert labels.class_names == (name, "on") and labels.y.toarray().tolist() == [[0, 1], [1, 0]]
 
 
 def test_the_header_of_numbers():
@@ -178,7 +179,7 @@ def test_several_targets_one_after_the_other():
     assert targets == ["1e3", "true", "010", 1]
 
 
-@pytest.mark.parametrize("name", [each for each in NAMES if "'" not in each])
+@pytest.mark.parametrize("name", [*SOME, "1_000", "0x10", "yes", "12:30", "a=b", "-0"])
 def test_names_in_a_yaml_file_of_ones_own(here, name):
     """Written plainly where YAML allows it, they are read as the text that stands there."""
     (here / "t.csv").write_text(f'a,b,"{name}"\n1,5,u\n2,6,v\n', encoding="utf-8")
@@ -201,7 +202,7 @@ def test_names_of_classes_and_of_informative_columns_in_a_yaml_file(here):
         "  _target_: experiments.datasets.local_file.delimited\n  path: t.csv\n"
         "  target: y\n  header: yes\n  class_names: {0: no, 1: yes}\ninformative: [1e3]\n"
     )
-    data = loaded("dataset=mine", "--config-dir", "conf")
+    data = loaded("dataset=mine", "--config-dir", "conf", f"paths.local_data={here}")
     assert (data.name, data.class_names, data.informative) == ("1e3", ("no", "yes"), (1,))
 
 
