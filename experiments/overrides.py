@@ -20,11 +20,24 @@ FLAGS = ("--help", "--cfg job", "--multirun", "--config-dir FOLDER")
 _ONE_FOR_ALL = ("study", "paths", "launcher")
 
 #: Keys whose value is taken as text when Hydra's grammar cannot read it.
-_AS_TYPED = tuple(
-    f"dataset.{source}{key}"
-    for source in ("", "source.")
-    for key in ("path", "target", "leave_out", "nominal", "na_values", "features", "labels", "missing_cells")
-) + ("dataset.informative", "dataset.name")
+_AS_TYPED = (
+    *tuple(
+        f"dataset.{source}{key}"
+        for source in ("", "source.")
+        for key in (
+            "path",
+            "target",
+            "leave_out",
+            "nominal",
+            "na_values",
+            "features",
+            "labels",
+            "missing_cells",
+        )
+    ),
+    "dataset.informative",
+    "dataset.name",
+)
 
 
 @dataclass(frozen=True)

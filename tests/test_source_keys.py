@@ -18,7 +18,8 @@ from experiments.source_keys import annotations_of, converted, typed_source, typ
 TABLE = "x,y\n1,a\n2,b\n"
 NAMES = [
     "5.0", "1.", "1e3", "0x10", "1_000", "010", "+5", "007", "-0", "true", "True", "false", "null", "Null", "~x",
-    "yes", "no", "on", "None", "nan", "NaN", "inf", "2020-01-01", "12:30", "1:30:00", "a b", "a (b)", "[0,1]x", "é", "#x",
+    "yes", "no", "on", "None", "nan", "NaN", "inf", "2020-01-01", "12:30", "1:30:00", "a b",
+    "a (b)", "[0,1]x", "é", "#x",
     "a=b", "a'b", "%", "5.0.1",
 ]  # fmt: skip
 SOME = ("5.0", "1e3", "010", "null", "true", "2020-01-01", "é")
