@@ -80,13 +80,20 @@ def table(title, base, others):
 
 
 def shifted(seeds):
-    """Fits on 0/1 columns, and on the same columns with something added."""
+    """Fits on columns of two values and of many, and on the same columns with something added."""
     X, y = load_breast_cancer(return_X_y=True)
-    X = (X > np.median(X, axis=0)).astype(float)
+    two_values = (X > np.median(X, axis=0)).astype(float)
+    changes = {"1/2 for 0/1": two_values + 1.0, "−1/0 for 0/1": two_values - 1.0}
+    first = _changed(f"breast cancer, above the median or not, {X.shape}", two_values, changes, y, seeds)
+    # With 1 added only rounding changes; with means taken off, 0 comes inside the ranges.
+    changes = {"1 added to all columns": X + 1.0, "means taken off": X - X.mean(axis=0)}
+    return first + "\n" + _changed(f"breast cancer as it is, {X.shape}", X, changes, y, seeds)
+
+
+def _changed(title, X, changes, y, seeds):
     base = np.array([fit(X, y, seed) for seed in seeds])
-    changes = {"1/2 for 0/1": 1.0, "−1/0 for 0/1": -1.0, "−½/½ for 0/1": -0.5}
-    others = {name: np.array([fit(X + by, y, seed) for seed in seeds]) for name, by in changes.items()}
-    return table(f"breast cancer, columns of 0 and 1 (above the median or not), {X.shape}", base, others)
+    others = {name: np.array([fit(changed, y, seed) for seed in seeds]) for name, changed in changes.items()}
+    return table(title, base, others)
 
 
 def renamed(seeds, n):
