@@ -96,7 +96,7 @@ def every_figure(names):
     yield "rf1_curve", rf1_curve.figure(curves_of(names), title=title, note=note, labels=labels)
     yield (
         "rf1_panels",
-        rf1_panels.figure(curves_of(names), title=title, note=note, panels=labels, variants=dict(labels)),
+        rf1_panels.figure(curves_of(names), title=title, note=note, panels=labels, labels=labels),
     )
     yield "recovery", recovery.figure(curves_of(names), labels=labels, note=note)
     yield (
@@ -192,9 +192,10 @@ def test_every_figure_has_room_for_long_names(tmp_path, name):
 @pytest.mark.parametrize("name", ["rf1_curve", "rf1_panels", "recovery", "times", "convergence", "densities"])
 def test_a_name_that_begins_with_an_underscore_is_in_the_legend(name):
     figure = figures_of(*NAMES)[name]
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == NAMES
-    assert len(legend.legend_handles) == len(NAMES)
+    # One for the whole figure, or one below each panel.
+    legends = [*figure.legends, *(axes.get_legend() for axes in figure.axes if axes.get_legend() is not None)]
+    assert [text.get_text() for legend in legends for text in legend.get_texts()] == NAMES
+    assert sum(len(legend.legend_handles) for legend in legends) == len(NAMES)
 
 
 def test_rankers_of_one_name_have_an_entry_each():

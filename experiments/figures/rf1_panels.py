@@ -127,7 +127,7 @@ def _add_legend(axes: Axes, legend: Legend, width: float) -> None:
     style.legend(
         axes,
         legend.handles,
-        legend.labels,
+        legend.fitting(width),
         loc="upper center",
         bbox_to_anchor=(0.5, -(_X_LABEL_HEIGHT - 0.02) / _AXES_HEIGHT),
         ncols=legend.columns(width),
