@@ -55,7 +55,7 @@ def show(
             text = io.StringIO()
             table.to_csv(text, index=False, lineterminator="\n")
             begin = names.of_measured(protocol)
-            stem = file_stem(*begin, *([] if begin[-1] == kind else [kind]))
+            stem = file_stem(*begin, *([] if protocol == kind else [kind]))
             written.append(write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode()))
             if kind == "recovery":
                 written += _recovery_figure(rows, asked, results, stem)

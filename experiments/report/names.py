@@ -2,8 +2,8 @@
 
 What belongs to a named study begins with its name, changes and additions that were typed beside it included
 (``mcc``, ``mcc[dataset=chess]``, ``mcc+Mine``). What has no name is called after what was asked for: data sets,
-protocols and rankers, in alphabetical order. So the same command again writes over its own files, also with the names
-in another order, and no other command does.
+protocols and rankers, in alphabetical order. So the same command again writes over its own files, also with the
+names in another order, and no other command does.
 """
 
 from __future__ import annotations
