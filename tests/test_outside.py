@@ -173,7 +173,7 @@ def test_a_study_from_outside_is_run_and_reported(study, installed, tmp_path):
     again = study("report", *few, "ranker._target_=mine.Spread")
     assert (
         again.returncode == 0
-        and "0 of 1 cells missing or to be tried again; nothing is run here" in again.stdout
+        and "0 of 1 cell missing or to be tried again; nothing is run here" in again.stdout
     )
     # All of it was the wheel's code, and nothing was written there.
     where = call(sys.executable, "-c", "import experiments.places as p; print(p.__file__, p.conf_folder())",

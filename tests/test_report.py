@@ -60,7 +60,7 @@ def test_failed_folds_are_listed(tmp_path):
     assert "failed: 1 fold (tried again by a run with the same arguments)" in text
     assert "d × B (p), 1 fold, first repeat 0, fold 0: ValueError: no luck" in text
     assert "1 of 2 folds failed: ValueError: no luck" in text
-    assert "C: 0 of 1 repeats" in text
+    assert "C: 0 of 1 repeat" in text
     assert "line 2" not in text
 
 
@@ -144,7 +144,7 @@ def test_nothing_complete_nothing_written(tmp_path):
     text, files = shown(frame(), [config("a")], tmp_path / "results")
     assert files == []
     assert not (tmp_path / "results").exists()
-    assert "no ranker is complete" in text and "A: 0 of 1 repeats" in text
+    assert "no ranker is complete" in text and "A: 0 of 1 repeat" in text
 
 
 def test_names_with_brackets_are_shown_as_they_are(tmp_path):
@@ -291,7 +291,7 @@ def test_report_py_shows_what_is_there_and_runs_nothing(tmp_path):
     code, text, errors = command("report.py", *common, "ranker=relieff,mutual_information", cwd=tmp_path)
     assert (code, errors) == (0, "")
     assert "1 of 2 cells missing" in text
-    assert "Mutual information: 0 of 1 repeats" in text
+    assert "Mutual information: 0 of 1 repeat" in text
     assert "ReliefF" in text.partition("not complete")[0]
     assert {path: path.read_bytes() for path in files_in(tmp_path / "res" / "rows")} == rows
     # A wider report is made beside the narrower one, which stays as it was.
@@ -307,7 +307,7 @@ def test_report_py_shows_what_is_there_and_runs_nothing(tmp_path):
 def test_report_py_on_an_empty_store_writes_nothing(tmp_path):
     code, text, errors = command("report.py", "dataset=wine", "paths.results=res", cwd=tmp_path)
     assert (code, errors) == (0, "")
-    assert "1 of 1 cells missing" in text and "0 of 1 repeats" in text
+    assert "1 of 1 cell missing" in text and "0 of 1 repeat" in text
     assert not files_in(tmp_path)
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from experiments.analysis import measurements
 from experiments.files import file_stem, write_whole
+from experiments.numbers import count
 from experiments.report.console import Console
 from experiments.report.names import Names
 from experiments.statuses import BAD_STATUSES
@@ -69,12 +70,13 @@ def _recovery_figure(
     from experiments.figures import recovery, style
 
     labels = {config["ranker_key"]: config["ranker"].get("display_name") for config in asked}
+    missing = len(missing_lines(rows, asked))
     figure = recovery.figure(
         measurements.recovered(rows),
         labels={ranker: name or ranker for ranker, name in labels.items()},
         looks=style.ranker_looks(list(labels)),
-        note=f"{len(missing_lines(rows, asked))} of {len(asked)} data sets × rankers have no number."
-        if missing_lines(rows, asked)
+        note=f"Without a number: {missing} of {count(len(asked), 'data set × ranker', 'data sets × rankers')}."
+        if missing
         else "",
     )
     return style.save(figure, results / "figures", stem)

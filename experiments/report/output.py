@@ -16,6 +16,7 @@ from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
 from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.files import file_stem
+from experiments.numbers import count
 
 #: Lines about rankers that are the same in the small print of a figure; of more data sets the page tells.
 _SAME_TOLD = 3
@@ -311,11 +312,7 @@ def _paper_notes(comparison: Comparison, shown: Mapping[tuple[str, str], tuple[s
 
 def _datasets(found: pd.DataFrame) -> str:
     names = found.attrs["datasets"]
-    return (
-        f"{len(names)} data set{'' if len(names) == 1 else 's'} ({', '.join(names)})"
-        if names
-        else "no data set"
-    )
+    return f"{count(len(names), 'data set')} ({', '.join(names)})" if names else "no data set"
 
 
 def _left_out(comparison: Comparison, measure: str) -> str:
