@@ -42,7 +42,7 @@ def test_undefined_rf1_is_counted_and_named(tmp_path):
     assert "rF1 has no value in 1 of 6 folds, where" in " ".join(out.getvalue().split())
     other = frame.assign(dataset="x", aurf1_micro=[np.nan] * 2 + [0.5] * 4)
     lines = runner._closing_words(runner.StudyResult(pd.concat([both, other], ignore_index=True)))
-    assert lines == [said, said.replace("1 of", "2 of").replace("blobs", "x")]
+    assert lines == [said, said.replace("in 1 of", "in 2 of").replace("blobs", "x")]
 
 
 def test_plain_lines_say_how_far_it_is():

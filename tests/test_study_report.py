@@ -645,7 +645,7 @@ def measurement(kind, dataset, found, phase_seconds=None):
 def measuring(kind, datasets):
     return [
         {
-            "study": f"my_{kind}",
+            "study": kind,
             "dataset": {"name": dataset, "task": "multiclass"},
             "dataset_key": dataset,
             "ranker_key": "reliefe",
