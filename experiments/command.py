@@ -11,6 +11,7 @@ from contextlib import suppress
 from importlib import metadata
 
 from experiments.errors import BadInputError
+from experiments.numbers import count
 from experiments.printing import prepare_output
 
 #: How a run and a report are started: in a checkout, and elsewhere.
@@ -46,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = list(sys.argv[1:] if argv is None else argv)
     absent = lacking()
     if absent:
-        told = f"{absent[0]} and {len(absent) - 1} more packages" if len(absent) > 1 else absent[0]
+        told = f"{absent[0]} and {count(len(absent) - 1, 'more package')}" if len(absent) > 1 else absent[0]
         print(
             f'error: reliefe-study needs {told}, not installed here: pip install "{_DISTRIBUTION}[study]"\n'
             "(or the wheel's file with [study] behind it); the library reliefe does without",
@@ -147,7 +148,9 @@ def report(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
 
         result = runner.collect_study(plan.configs, skip_absent="study" in plan.configs[0])
         counts = result.counts
-        print(f"{counts.missing} of {counts.cells} cells missing or to be tried again; nothing is run here")
+        print(
+            f"{counts.missing} of {count(counts.cells, 'cell')} missing or to be tried again; nothing is run here"
+        )
         for each in result.set_aside:
             print(f"set aside, not read as data: {each.moved_to}: {each.reason}")
         more = {"absent": result.absent, "whole": True, "arguments": argv, "programs": programs}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import config_help
-from experiments.config_names import named, tell_apart
+from experiments.config_names import named, tell_apart, with_changes
 from experiments.config_rankers import DISTANCE, RankerNames
 from experiments.config_shapes import conforming
 from experiments.config_study import ALSO, beside, check_one_way, study_parts, without_also
@@ -41,8 +41,8 @@ _SHORTHANDS = ("study", DISTANCE)
 
 #: One run: plain dicts, lists and scalars with the keys dataset, ranker, protocol, paths, launcher, seed, and
 #: dataset_key, ranker_key, protocol_key: the chosen names, with what was changed: ``relieff[n_neighbors=5]``. With
-#: the key study, its name, when one was named (``mcc+mine`` with ``also=mine``), and also (true) for a ranker that
-#: was named that way.
+#: the key study, its name, when one was named (``mcc+mine`` with ``also=mine``, ``mcc[dataset=chess]`` with a part
+#: of it), and also (true) for a ranker that was named that way.
 ResolvedConfig = dict[str, Any]
 
 
@@ -123,6 +123,10 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
                 if is_added:
                     added.append(alike[alike.index(config)])
     tell_apart(distinct)
+    if study is not None and (named_so := with_changes(study, typed)) != study:
+        study = named_so
+        for config in distinct:
+            config["study"] = study
     if study is not None and added:
         study = "+".join(dict.fromkeys([study, *(config["ranker_key"] for config in added)]))
         for config in distinct:

@@ -77,6 +77,29 @@ def _differing(source: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) ->
     return [f"{key}={found[key]}" for key in keys if any(each[key] != found[key] for each in others)]
 
 
+def with_changes(study: str, typed: Sequence[Sequence[Override]]) -> str:
+    """Name a study after its file and what was typed beside it, so that a part of it is not taken for all of it.
+
+    Parameters
+    ----------
+    study : str
+        The file's name.
+    typed : sequence of sequence of Override
+        Each key with its values; folders and launchers, which decide nothing, are left out.
+
+    Returns
+    -------
+    str
+        Such as ``"mcc[dataset=chess+madelon]"``; keys and values in alphabetical order.
+    """
+    changes = [
+        f"{values[0].key}={'+'.join(sorted(one_line(_short(each.value)) for each in values))}"
+        for values in sorted(typed, key=lambda values: values[0].key)
+        if values[0].key.partition(".")[0] not in ("study", "paths", "launcher")
+    ]
+    return f"{study}[{','.join(changes)}]" if changes else study
+
+
 def named(
     group: str, chosen: str, stock: dict[str, Any], block: dict[str, Any], changes: Sequence[Override]
 ) -> tuple[str, dict[str, Any]]:

@@ -10,6 +10,25 @@ from decimal import ROUND_HALF_UP, Decimal
 _FEWEST, _MOST, _STEPS = 2, 5, 50
 
 
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Say how many: "1 fold", "5 folds", "0 folds".
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    noun : str
+        Of what, in the singular.
+    plural : str, optional
+        Where it is not the singular with an s.
+
+    Returns
+    -------
+    str
+    """
+    return f"{int(number)} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def fixed(value: float | None, digits: int) -> str:
     """Write a number with so many decimals.
 

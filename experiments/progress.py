@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TextIO
 
 from experiments.cells import Cell
+from experiments.numbers import count
 
 #: Plain lines come at most this often, seconds: a study of many small cells must not fill a log.
 _PLAIN_EVERY = 1.0
@@ -69,26 +70,42 @@ class Forecast:
         Returns
         -------
         float or None
-            Seconds; None before the first cell has ended. Rankers that have not ended a cell yet are taken
-            for the mean of the others on the same data set, or of all.
+            Seconds; None before the first cell has ended. Rankers are taken for their mean on the same data set, or
+            else on the others. Those that have not ended a cell are not in it (:meth:`n_unknown`): another
+            ranker says nothing of them, least of all of what they compile first in every worker.
         """
-        means = {group: total / n for group, (n, total) in self._taken.items()}
-        if not means:
+        known = {group: self._mean(group) for group, left in self._left.items() if left}
+        if not self._taken:
             return None
-        total = 0.0
-        for group, left in self._left.items():
-            like = [mean for other, mean in means.items() if other[0] == group[0]] or list(means.values())
-            total += left * means.get(group, sum(like) / len(like))
-        return total / self._n_workers
+        total = sum(self._left[group] * mean for group, mean in known.items() if mean is not None)
+        # The last cells keep fewer workers busy than there are.
+        return total / max(1, min(self._n_workers, sum(self._left.values())))
+
+    def n_unknown(self) -> int:
+        """Return how many cells are left of rankers that have not ended one."""
+        return sum(left for group, left in self._left.items() if left and self._mean(group) is None)
+
+    def _mean(self, group: tuple[str, str]) -> float | None:
+        if group in self._taken:
+            n, total = self._taken[group]
+            return total / n
+        like = [total / n for (_, ranker), (n, total) in self._taken.items() if ranker == group[1]]
+        return sum(like) / len(like) if like else None
+
+    def words(self) -> str:
+        """Say the time left, as far as it is known."""
+        return in_words(self.seconds_left(), self.n_unknown())
 
 
-def in_words(seconds: float | None) -> str:
+def in_words(seconds: float | None, n_unknown: int = 0) -> str:
     """Say a duration the way people do.
 
     Parameters
     ----------
     seconds : float or None
         None means not known yet.
+    n_unknown : int, default=0
+        Cells that are not in it, since their rankers have not ended one.
 
     Returns
     -------
@@ -97,10 +114,12 @@ def in_words(seconds: float | None) -> str:
     if seconds is None:
         return "time left unknown"
     if seconds < 90:
-        return f"about {seconds:.0f} s left"
-    if seconds < 90 * 60:
-        return f"about {seconds / 60:.0f} min left"
-    return f"about {seconds / 3600:.1f} h left"
+        said = f"{seconds:.0f} s"
+    else:
+        said = f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+    if n_unknown:
+        return f"more than {said} left ({count(n_unknown, 'cell')} of rankers that have not finished one)"
+    return f"about {said} left"
 
 
 class PlainProgress:
@@ -130,7 +149,7 @@ class PlainProgress:
         now = time.monotonic()
         if now - self._last >= _PLAIN_EVERY or self._n_done == self._total:
             self._last = now
-            left = "" if self._n_done == self._total else f"; {in_words(self._forecast.seconds_left())}"
+            left = "" if self._n_done == self._total else f"; {self._forecast.words()}"
             self.note(f"{self._n_done}/{self._total} {cell.label} ({seconds:.1f} s){left}")
 
     def note(self, text: str) -> None:
@@ -176,7 +195,7 @@ class BarProgress:
             max_refresh = 0.5
 
             def render(self, task):
-                return Text("" if task.finished else in_words(forecast.seconds_left()))
+                return Text("" if task.finished else forecast.words())
 
         self._bar = progress.Progress(
             progress.BarColumn(bar_width=24),

@@ -27,6 +27,7 @@ from experiments.fits import Limits
 from experiments.launch import launch
 from experiments.limits import MAKING_SECONDS
 from experiments.measure import first_line
+from experiments.numbers import count
 from experiments.progress import Progress, progress_for
 from experiments.rankers import build
 from experiments.rows import to_frame
@@ -174,7 +175,9 @@ def run_study(
     if missing or references:
         _check_writable(study.results)
     shared = f" and {len(references)} for the score of all features" if references else ""
-    progress.note(f"{len(missing)} of {len(study.cells)} cells missing; running {len(missing)}{shared}")
+    progress.note(
+        f"{len(missing)} of {count(len(study.cells), 'cell')} missing; running {len(missing)}{shared}"
+    )
     tally = _Tally()
     if missing or references:
         store.clean()
@@ -379,8 +382,8 @@ def _run(
         n_done = tally.counts.ran + tally.counts.found
         what = "stopped" if isinstance(error, KeyboardInterrupt) else "broken off"
         progress.note(
-            f"{what}; {n_done} cells were finished and are kept in {study.results}, "
-            f"{n_cells - n_done} are left: the same command goes on from there"
+            f"{what}; {count(n_done, 'cell')} finished and kept in {study.results}, "
+            f"{count(n_cells - n_done, 'cell')} left: the same command goes on from there"
         )
         raise
     finally:
@@ -398,7 +401,7 @@ def _pack(store: Store) -> None:
 def _told(outcome: Outcome) -> str:
     fold, error = outcome.failures[0]
     kind = BAD_STATUSES.get(outcome.status, "failed or stopped")
-    n_bad = f"{len(outcome.failures)} of {outcome.cell.n_splits} folds {kind}"
+    n_bad = f"{len(outcome.failures)} of {count(outcome.cell.n_splits, 'fold')} {kind}"
     what = "no rows" if fold is None else n_bad
     return f"{outcome.cell.label}: {what}: {first_line(error)}"
 
@@ -409,16 +412,18 @@ def _closing_words(result: StudyResult) -> list[str]:
         kinds = [f"{n} × {kind}: {line}" for (kind, line), n in result.warnings.most_common(_KINDS_SHOWN)]
         more = len(result.warnings) - len(kinds)
         lines.append(
-            f"{result.warnings.total()} warnings while cells ran: {'; '.join(kinds)}"
-            + (f"; and {more} other kinds" if more > 0 else "")
+            f"{count(result.warnings.total(), 'warning')} while cells ran: {'; '.join(kinds)}"
+            + (f"; and {count(more, 'other kind')}" if more > 0 else "")
         )
     ranked = result.frame[(result.frame["kind"] == "ranking") & (result.frame["status"] == "ok")]
-    undefined = ranked[ranked["aurf1_micro"].isna()]
-    if len(undefined):
-        names = ", ".join(undefined["dataset"].unique())
-        lines.append(
-            f"rF1 is undefined in {len(undefined)} folds, where the F1 of all features is 0: {names}"
-        )
+    # A fold counts once, however many rankers have a row for it, as under the tables.
+    for (dataset, protocol), rows in ranked.groupby(["dataset", "protocol"], sort=False):
+        folds = rows.groupby(["repeat", "fold"])["aurf1_micro"].apply(lambda values: values.isna().any())
+        if folds.any():
+            lines.append(
+                f"rF1 has no value in {int(folds.sum())} of {count(len(folds), 'fold')} of {dataset} ({protocol}), "
+                "where the F1 of all features is 0"
+            )
     for status, said in BAD_STATUSES.items():
         for limited in (True, False):
             failures = [each for each in result.failures if (each.status, each.limited) == (status, limited)]
@@ -434,6 +439,6 @@ def _closing_words(result: StudyResult) -> list[str]:
         lines.append(f"data sets that are not here: {len(result.absent)}, left out")
         lines += [f"  {name}: {'; '.join(why.splitlines())}" for name, why in result.absent.items()]
     if result.set_aside:
-        lines.append(f"set aside, not read as data: {len(result.set_aside)} files")
+        lines.append(f"set aside, not read as data: {count(len(result.set_aside), 'file')}")
         lines += [f"  {each.moved_to}: {each.reason}" for each in result.set_aside]
     return lines

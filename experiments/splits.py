@@ -14,6 +14,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from experiments.datasets.classes import are_many_numbers
 from experiments.errors import BadInputError
+from experiments.numbers import count
 
 logger = logging.getLogger(__name__)
 
@@ -172,9 +173,7 @@ def check_classes(
         sizes = np.bincount(np.asarray(y))
         present = np.flatnonzero(sizes)
     if len(present) < 2:
-        raise SplitError(
-            f"{dataset} has {len(present)} {kind if len(present) == 1 else kinds}; at least two are needed"
-        )
+        raise SplitError(f"{dataset} has {count(len(present), kind, kinds)}; at least two are needed")
     small = [int(code) for code in present if sizes[code] < n_splits]
     names = [str(code if class_names is None else class_names[code]) for code in small]
     if sizes.max() == 1 and kind == "class":
@@ -183,17 +182,17 @@ def check_classes(
             "numbers or names of rows, not classes; choose another target column"
         )
     if len(small) == len(present):
+        largest = f"its largest {kind} has {count(sizes.max(), 'row')}"
+        if sizes.max() < 2:
+            raise SplitError(f"{dataset} cannot be split: {largest}, and two folds need two of a {kind}")
         numeric = kind == "class" and class_names is not None and are_many_numbers(names)
         advice = (
             f"its {len(present)} classes are numbers: is the target numeric? The benchmark takes classes and "
             "labels only"
             if numeric
-            else f"use a protocol with at most {sizes.max()} folds (protocol.n_splits)"
+            else f"use a protocol with at most {count(sizes.max(), 'fold')} (protocol.n_splits)"
         )
-        raise SplitError(
-            f"{dataset} cannot be split into {n_splits} folds: its largest {kind} has {sizes.max()} rows; "
-            f"{advice}"
-        )
+        raise SplitError(f"{dataset} cannot be split into {n_splits} folds: {largest}; {advice}")
     if small:
         sized = [f"{name} ({sizes[code]})" for code, name in zip(small, names, strict=True)]
         shown = ", ".join(sized[:_NAMES_SHOWN])

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from experiments import datasets
 from experiments.cells import Cell, cells_of, learner_of
@@ -15,10 +18,14 @@ from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluate import make_learner
 from experiments.files import check_folder
 from experiments.fits import Limits
+from experiments.rankers.refusals import refusal
 from experiments.splits import check_classes
 from experiments.store import Store
 from experiments.targets import locate
 from experiments.work import is_settled
+
+#: Tasks that a YAML file may state; "auto" is known when the data are read.
+TASKS = ("multiclass", "multilabel")
 
 
 class Study:
@@ -47,8 +54,8 @@ class Study:
     Raises
     ------
     BadInputError
-        For a data set that cannot be loaded or split, a learner that cannot be made, two results folders; when no
-        data set is left.
+        For a data set that cannot be loaded or split, a learner that cannot be made, a ranker that cannot take what
+        a data set holds, two results folders; when no data set is left.
     """
 
     def __init__(self, configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = False):
@@ -70,6 +77,9 @@ class Study:
             set
         )  # of data sets with classes, where they mean nothing
         checked = set()
+        _check_tasks(
+            config for config in configs if config["dataset"].get("task") in TASKS
+        )  # before they are read
         for config in configs:
             for key in ("learner", "multilabel_learner"):  # before the data, which may take long to read
                 if config["protocol"].get(key):
@@ -92,6 +102,7 @@ class Study:
             if drawn not in samples:
                 samples[drawn] = sampled(loaded[source], max_rows, config["seed"])
             data = samples[drawn]
+            _check_tasks([config], data)
             if data.task == "multiclass" and "target_distance" in config["ranker"]:
                 distance = json.dumps(config["ranker"]["target_distance"], default=str)
                 distances[config["dataset_key"]].add(distance)
@@ -108,7 +119,7 @@ class Study:
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
         if self.absent and not self.named:
             reasons = "\n".join(self.absent.values())
-            raise BadInputError(f"none of the study's {len(self.absent)} data sets is here\n{reasons}")
+            raise BadInputError(f"none of the study's data sets is here ({len(self.absent)})\n{reasons}")
         _check_distances(distances)
         self.cells = {cell.key: cell for cell in self.named.values()}
 
@@ -155,6 +166,30 @@ class Study:
             return X.shape[0] * (X.nnz if hasattr(X, "nnz") else X.size)
 
         return sorted(cells, key=size, reverse=True)
+
+
+def _check_tasks(configs: Iterable[Mapping[str, Any]], data: datasets.Dataset | None = None) -> None:
+    """Refuse rankers that cannot take what the data sets hold; all of them are named."""
+    refused: dict[tuple[str, str], list[str]] = {}
+    for config in configs:
+        ranker = config["ranker"]
+        n_classes = None if data is None or data.task == "multilabel" else len(np.unique(data.y))
+        task = config["dataset"]["task"] if data is None else data.task
+        if why := _refusal(json.dumps(ranker, sort_keys=True, default=str), task, n_classes):
+            refused.setdefault((config["ranker_key"], why), []).append(config["dataset_key"])
+    if refused:
+        (name, why), sets = next(iter(refused.items()))
+        more = [other for other, _ in list(refused)[1:]]
+        also = f"; likewise {', '.join(dict.fromkeys(more))}" if more else ""
+        raise BadInputError(
+            f"ranker {name} cannot rank {', '.join(dict.fromkeys(sets))}: it {why}{also}\n"
+            "leave it out, or run it on other data sets in a study of its own"
+        )
+
+
+@lru_cache(maxsize=256)
+def _refusal(ranker: str, task: str, n_classes: int | None) -> str:
+    return refusal(json.loads(ranker), task, n_classes)
 
 
 def _check_measure(measure: Mapping[str, Any], config: Mapping[str, Any], data: datasets.Dataset) -> None:

@@ -332,6 +332,8 @@ class ReliefF(Ranker):
         if self.target != "regression":
             # "0/1 for each of several labels" has its place here, as in scikit-learn's RFE, no classifier either.
             # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
-            tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True)
+            # As skrebate's it takes one class per row.
+            several = self._parameter("compatible") is None
+            tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=several)
         tags.input_tags.allow_nan = self._parameter("missing") == "ignore"
         return tags

@@ -58,12 +58,12 @@ def test_many_kinds_of_errors_are_cut_short():
 
 def test_a_ranker_without_any_row_is_listed():
     covered = coverage(frame(repeats("a")), expected_of([config("a"), config("b")]))
-    assert covered["reason"].tolist() == ["", "0 of 1 repeats"]
+    assert covered["reason"].tolist() == ["", "0 of 1 repeat"]
 
 
 def test_an_empty_store():
     expected = expected_of([config("a"), config("b")])
-    assert coverage(frame(), expected)["reason"].tolist() == ["0 of 1 repeats"] * 2
+    assert coverage(frame(), expected)["reason"].tolist() == ["0 of 1 repeat"] * 2
     assert summary(frame(), expected)["best_f1_micro_mean"].isna().all()
     assert len(rf1_curve(frame(), expected)) == len(failures(frame(), expected)) == 0
     assert len(summary(frame())) == len(rf1_curve(frame())) == 0

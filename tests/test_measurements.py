@@ -242,8 +242,8 @@ def test_a_report_has_a_line_and_a_table_for_what_was_measured(tmp_path, capsys)
     assert "wine × ReliefF: 1 of 1 failed: RankerError" in shown
     assert "wine × ReliefE: 0 of 1 are there" in shown
     assert "not complete" not in shown and "best F1" not in shown
-    assert [path.name for path in written] == ["sparsity.csv", "phases.csv"]
-    table = pd.read_csv(results / "tables" / "sparsity.csv")
+    assert [path.name for path in written] == ["wine_sparsity_reliefe.csv", "wine_phases_relieff.csv"]
+    table = pd.read_csv(results / "tables" / "wine_sparsity_reliefe.csv")
     assert table["estimated"].tolist() == [False] * (len(table) - 1) + [True] and len(table) > 8
 
 

@@ -154,14 +154,16 @@ def test_a_study_from_outside_is_run_and_reported(study, installed, tmp_path):
     done = study(*few, "ranker._target_=mine.Spread")
     assert done.returncode == 0, done.stderr
     results = tmp_path / "results"
-    assert "results/report/run.html" in done.stdout
+    assert "results/report/wine_quick[grid_points=4,n_splits=3]_Spread.html" in done.stdout
     assert sorted(each.name for each in results.iterdir() if each.is_dir()) >= [
         "figures",
         "report",
         "rows",
         "tables",
     ]
-    page = (results / "report" / "run.html").read_text(encoding="utf-8")
+    page = (results / "report" / "wine_quick[grid_points=4,n_splits=3]_Spread.html").read_text(
+        encoding="utf-8"
+    )
     command = " ".join([*few, "ranker._target_=mine.Spread"])
     assert (
         f"<code>reliefe-study {command}</code>" in page
@@ -171,7 +173,7 @@ def test_a_study_from_outside_is_run_and_reported(study, installed, tmp_path):
     again = study("report", *few, "ranker._target_=mine.Spread")
     assert (
         again.returncode == 0
-        and "0 of 1 cells missing or to be tried again; nothing is run here" in again.stdout
+        and "0 of 1 cell missing or to be tried again; nothing is run here" in again.stdout
     )
     # All of it was the wheel's code, and nothing was written there.
     where = call(sys.executable, "-c", "import experiments.places as p; print(p.__file__, p.conf_folder())",

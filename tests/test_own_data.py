@@ -396,9 +396,9 @@ def test_a_csv_file_runs_the_whole_thing(here):
         (here / "out" / "figures").glob("*.svg")
     )
     again = run_py(here, *typed_here)
-    assert "0 of 1 cells missing" in again.stderr
+    assert "0 of 1 cell missing" in again.stderr
     shown = run_py(here, *typed_here, program="report.py")
-    assert shown.returncode == 0 and "0 of 1 cells missing" in shown.stdout
+    assert shown.returncode == 0 and "0 of 1 cell missing" in shown.stdout
 
 
 def test_several_targets_run_as_labels(here):

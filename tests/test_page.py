@@ -482,7 +482,7 @@ def test_measurements_alone(tmp_path):
     (line,) = read.lines("measured")
     assert line["data set"] == "chess" and line["result"] == "2 s: weights 75%, distances 25%"
     assert "genes × A: no file" in read.text
-    assert "1 result on 1 of 1 data sets (protocol phases)" in read.text
+    assert "1 result on 1 of 1 data set (protocol phases)" in read.text
 
 
 def test_nothing_was_asked_for(tmp_path):

@@ -60,7 +60,7 @@ def test_failed_folds_are_listed(tmp_path):
     assert "failed: 1 fold (tried again by a run with the same arguments)" in text
     assert "d × B (p), 1 fold, first repeat 0, fold 0: ValueError: no luck" in text
     assert "1 of 2 folds failed: ValueError: no luck" in text
-    assert "C: 0 of 1 repeats" in text
+    assert "C: 0 of 1 repeat" in text
     assert "line 2" not in text
 
 
@@ -134,7 +134,7 @@ def test_one_table_and_figure_per_data_set_and_protocol(tmp_path):
     text, files = shown(rows, configs, tmp_path)
     assert [str(file.relative_to(tmp_path)) for file in files] == [
         place
-        for stem in ("d_p", "e_p", "d_q[n_splits=2]")
+        for stem in ("d_p_a", "e_p_a", "d_q[n_splits=2]_a")
         for place in (f"tables/{stem}.csv", f"figures/{stem}_rf1.png", f"figures/{stem}_rf1.svg")
     ]
     assert all(file.is_file() and str(file) in text for file in files)
@@ -144,7 +144,7 @@ def test_nothing_complete_nothing_written(tmp_path):
     text, files = shown(frame(), [config("a")], tmp_path / "results")
     assert files == []
     assert not (tmp_path / "results").exists()
-    assert "no ranker is complete" in text and "A: 0 of 1 repeats" in text
+    assert "no ranker is complete" in text and "A: 0 of 1 repeat" in text
 
 
 def test_names_with_brackets_are_shown_as_they_are(tmp_path):
@@ -284,15 +284,21 @@ def test_report_py_shows_what_is_there_and_runs_nothing(tmp_path):
     rows = {path: path.read_bytes() for path in files_in(tmp_path / "res" / "rows")}
     assert rows
     (page,) = files_in(tmp_path / "res" / "report")
-    assert page.name == "run.html" and "Only ReliefF is complete" in page.read_text(encoding="utf-8")
+    assert (
+        page.name == "wine_quick[grid_points=4,n_splits=3]_relieff.html"
+        and "Only ReliefF is complete" in page.read_text(encoding="utf-8")
+    )
     code, text, errors = command("report.py", *common, "ranker=relieff,mutual_information", cwd=tmp_path)
     assert (code, errors) == (0, "")
     assert "1 of 2 cells missing" in text
-    assert "Mutual information: 0 of 1 repeats" in text
+    assert "Mutual information: 0 of 1 repeat" in text
     assert "ReliefF" in text.partition("not complete")[0]
     assert {path: path.read_bytes() for path in files_in(tmp_path / "res" / "rows")} == rows
-    assert len(files_in(tmp_path / "res" / "figures")) == 2
-    text = page.read_text(encoding="utf-8")
+    # A wider report is made beside the narrower one, which stays as it was.
+    stem = "wine_quick[grid_points=4,n_splits=3]_mutual_information+relieff"
+    assert len(files_in(tmp_path / "res" / "figures")) == 4
+    assert "Only ReliefF is complete" in page.read_text(encoding="utf-8")
+    text = page.with_name(f"{stem}.html").read_text(encoding="utf-8")
     assert "1 of 2 pairs of data set and ranker are not complete" in text
     assert "python run.py dataset=wine protocol.n_splits=3 protocol.grid_points=4 ranker=relieff" in text
     assert "paths.results" not in text
@@ -301,7 +307,7 @@ def test_report_py_shows_what_is_there_and_runs_nothing(tmp_path):
 def test_report_py_on_an_empty_store_writes_nothing(tmp_path):
     code, text, errors = command("report.py", "dataset=wine", "paths.results=res", cwd=tmp_path)
     assert (code, errors) == (0, "")
-    assert "1 of 1 cells missing" in text and "0 of 1 repeats" in text
+    assert "1 of 1 cell missing" in text and "0 of 1 repeat" in text
     assert not files_in(tmp_path)
 
 

@@ -75,7 +75,7 @@ def test_names_order_of_keys_and_threads_run_nothing_and_names_are_those_of_now(
     renamed |= {"dataset_key": "blobs2", "ranker_key": "a2"}
     words = Listening()
     after = run_study([renamed], progress=words)
-    assert words.lines == ["0 of 1 cells missing; running 0"] and calls(log) == n_calls
+    assert words.lines == ["0 of 1 cell missing; running 0"] and calls(log) == n_calls
     assert set(after.frame["dataset"]) == {"blobs2"} and set(after.frame["ranker"]) == {"a2"}
     assert set(after.frame["protocol"]) == {"p2"}
     assert text_of(after.frame) == text_of(before.frame)

@@ -150,7 +150,7 @@ def test_ctrl_c_ends_within_five_seconds_and_says_how_to_go_on(tmp_path, functio
     assert study.returncode == 130 and output == ""
     assert "Traceback" not in errors
     finished, left = map(
-        int, re.search(r"stopped; (\d+) cells .* (\d+) are left: the same command", errors).groups()
+        int, re.search(r"stopped; (\d+) cells? .* (\d+) cells? left: the same command", errors).groups()
     )
     assert finished + left == N_CELLS
     assert (1 if function == "logged" else 0) <= finished <= len(done_cells(results))

@@ -4,10 +4,12 @@ import io
 
 import cheap
 import numpy as np
+import pandas as pd
 from listening import Listening
 
-from experiments import runner
+from experiments import report, runner
 from experiments.cells import cells_of
+from experiments.numbers import count
 from experiments.progress import BarProgress, Forecast, PlainProgress, in_words, progress_for
 from experiments.runner import run_study
 
@@ -28,8 +30,19 @@ def test_undefined_rf1_is_counted_and_named(tmp_path):
     frame = run_study([config], progress=words).frame
     assert frame["f1_micro_all"].min() > 0 and "undefined" not in words.text
     frame = frame.assign(aurf1_micro=[np.nan, *frame["aurf1_micro"][1:]])
-    lines = runner._closing_words(runner.StudyResult(frame))
-    assert lines == ["rF1 is undefined in 1 folds, where the F1 of all features is 0: blobs"]
+    protocol = config["protocol"]["name"]
+    said = f"rF1 has no value in 1 of 6 folds of blobs ({protocol}), where the F1 of all features is 0"
+    assert runner._closing_words(runner.StudyResult(frame)) == [said]
+    # Two rankers share the fold: it is one fold still, as under the table.
+    both = pd.concat([frame, frame.assign(ranker="b")], ignore_index=True)
+    assert runner._closing_words(runner.StudyResult(both)) == [said]
+    asked = [config, {**config, "ranker_key": "b"}]
+    out = io.StringIO()
+    report.show(both, asked, {"results": tmp_path / "results"}, out)
+    assert "rF1 has no value in 1 of 6 folds, where" in " ".join(out.getvalue().split())
+    other = frame.assign(dataset="x", aurf1_micro=[np.nan] * 2 + [0.5] * 4)
+    lines = runner._closing_words(runner.StudyResult(pd.concat([both, other], ignore_index=True)))
+    assert lines == [said, said.replace("in 1 of", "in 2 of").replace("blobs", "x")]
 
 
 def test_plain_lines_say_how_far_it_is():
@@ -66,6 +79,37 @@ def test_the_bar_shows_cells_at_work_and_stays_out_of_the_way_of_messages():
         assert words in shown, words
 
 
+def cells_for(*rankers, n_repeats=3, checksum="0"):
+    configs = [
+        cheap.config("x", cheap.function("level"), ranker_key=name, n_repeats=n_repeats) for name in rankers
+    ]
+    return [cells_of(config, checksum=checksum * 64, task="multiclass") for config in configs]
+
+
+def test_a_ranker_that_has_not_ended_a_cell_is_told_and_not_guessed():
+    """What it compiles first in every worker is not known from the cells of another one."""
+    quick, umap = cells_for("quick", "umap")
+    forecast = Forecast([*quick, *umap], n_workers=2)
+    assert forecast.words() == "time left unknown"
+    forecast.done(quick[0], 1.0)
+    assert forecast.words() == "more than 1 s left (3 cells of rankers that have not finished one)"
+    forecast.done(umap[0], 31.0)
+    assert (forecast.seconds_left(), forecast.n_unknown()) == ((2 * 1 + 2 * 31) / 2, 0)
+    forecast.done(umap[1], 1.0)
+    forecast.done(quick[1], 1.0)
+    forecast.done(quick[2], 1.0)
+    # One cell keeps one worker busy.
+    assert forecast.words() == "about 16 s left"
+    assert in_words(3.0, 1) == "more than 3 s left (1 cell of rankers that have not finished one)"
+
+
+def test_a_ranker_is_known_from_other_data_sets():
+    (one,), (other,) = cells_for("a"), cells_for("a", checksum="1")
+    forecast = Forecast([*one, *other], n_workers=1)
+    forecast.done(one[0], 5.0)
+    assert (forecast.seconds_left(), forecast.n_unknown()) == (5 * 5.0, 0)
+
+
 def test_time_left_is_learnt_per_ranker():
     configs = [
         cheap.config("x", cheap.function(name), ranker_key=name, n_repeats=3) for name in ("level", "between")
@@ -74,8 +118,14 @@ def test_time_left_is_learnt_per_ranker():
     forecast = Forecast([*slow, *fast], n_workers=2)
     assert forecast.seconds_left() is None and in_words(None) == "time left unknown"
     forecast.done(slow[0], 10.0)
-    assert forecast.seconds_left() == (2 * 10 + 3 * 10) / 2
+    assert (forecast.seconds_left(), forecast.n_unknown()) == (2 * 10 / 2, 3)
     forecast.done(fast[0], 1.0)
     assert forecast.seconds_left() == (2 * 10 + 2 * 1) / 2
     assert in_words(11) == "about 11 s left" and in_words(600) == "about 10 min left"
     assert in_words(9000) == "about 2.5 h left"
+
+
+def test_one_has_no_plural():
+    assert [count(number, "fold") for number in (0, 1, 2)] == ["0 folds", "1 fold", "2 folds"]
+    assert count(1, "class", "classes") == "1 class" and count(2, "class", "classes") == "2 classes"
+    assert count(np.int64(1), "row") == "1 row" and count(3.0, "row") == "3 rows"

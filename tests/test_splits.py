@@ -251,7 +251,11 @@ def test_thousands_of_labels():
             np.arange(60)[:, None] < [9, 3, 0],
             "zoo cannot be split into 10 folds: its largest label has 9 rows",
         ),
-        (np.zeros((60, 2)), "its largest label has 0 rows"),
+        (np.zeros((60, 2)), "zoo cannot be split: its largest label has 0 rows, and two folds need two of a"),
+        (
+            np.eye(60, 2),
+            "zoo cannot be split: its largest label has 1 row, and two folds need two of a label",
+        ),
         (np.ones((60, 1)), "zoo has 1 label; at least two are needed"),
     ],
 )

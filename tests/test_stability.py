@@ -224,7 +224,7 @@ def test_what_is_not_complete_or_has_no_weights_is_named_and_no_error():
         "broken": "1 of 2 folds failed: ValueError: no luck",
         "bare": "the rows hold no weights",
         "half": "one fold alone has weights, and stability is between folds",
-        "never": "0 of 1 repeats",
+        "never": "0 of 1 repeat",
     }
     lines = unstated(found.reset_index(), {"bare": "Bare"}, (4,))
     assert lines == [

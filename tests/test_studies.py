@@ -469,7 +469,7 @@ def test_data_sets_that_are_missing_are_listed_and_the_rest_runs(tmp_path, own):
         assert "chess" in text and "genes" in text and "Traceback" not in text
     assert "left out: 2 data sets" in done.stdout
     assert (tmp_path / "results" / "tables").is_dir() and "wine" in done.stdout
-    assert "0 of 1 cells missing" in again.stderr
+    assert "0 of 1 cell missing" in again.stderr
     assert status.returncode == 0 and "wine" in status.stdout and "genes" in status.stdout
     assert none.returncode == 2 and "paths.local_data=FOLDER" in none.stderr
 

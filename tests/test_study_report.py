@@ -580,10 +580,10 @@ def test_a_run_without_a_name_gets_a_page_and_no_more(tmp_path, asked):
     files = report.show(made, configs, {"results": str(tmp_path)}, io.StringIO(), whole=True)
     names = [str(file.relative_to(tmp_path)) for file in files]
     assert names == [
-        "tables/d_paper.csv",
-        "figures/d_paper_rf1.png",
-        "figures/d_paper_rf1.svg",
-        "report/run.html",
+        "tables/d_paper_a+b.csv",
+        "figures/d_paper_a+b_rf1.png",
+        "figures/d_paper_a+b_rf1.svg",
+        "report/d_paper_a+b.html",
     ]
     assert not asked
 
@@ -645,7 +645,7 @@ def measurement(kind, dataset, found, phase_seconds=None):
 def measuring(kind, datasets):
     return [
         {
-            "study": f"my_{kind}",
+            "study": kind,
             "dataset": {"name": dataset, "task": "multiclass"},
             "dataset_key": dataset,
             "ranker_key": "reliefe",

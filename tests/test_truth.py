@@ -247,10 +247,10 @@ def test_a_small_part_of_it_from_data_to_figure(tmp_path, capsys):
     result = run_study(configs, n_workers=1, progress=Listening())
     assert result.exit_code == 0 and set(result.frame["kind"]) == {"recovery"}
     written = report.show(result.frame, configs, configs[0]["paths"])
-    assert sorted(path.name for path in written) == [
-        "truth_recovery.csv", "truth_recovery.png", "truth_recovery.svg",
-    ]  # fmt: skip
-    table = pd.read_csv(tmp_path / "tables" / "truth_recovery.csv")
+    changed = "dataset=xor,dataset.n_noise=20,dataset.seed=0+1,ranker=mutual_information+relieff"
+    stem = f"truth[{changed}]_truth_recovery"
+    assert sorted(path.name for path in written) == [f"{stem}.csv", f"{stem}.png", f"{stem}.svg"]
+    table = pd.read_csv(tmp_path / "tables" / f"{stem}.csv")
     best = table[(table["top"] == 2) & (table["ranker"] == "relieff")]
     assert (best["share"] == 1.0).all() and len(best) == 4
     assert "1.00 (20)" in capsys.readouterr().out

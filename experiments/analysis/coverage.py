@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.errors import BadInputError
+from experiments.numbers import count
 from experiments.statuses import BAD_STATUSES, LIMIT_COLUMNS
 
 #: What one line of a table stands for.
@@ -148,10 +149,10 @@ def coverage(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Da
         n_ok = len(mine) - len(failed)
         reasons = []
         if n_whole < line["n_repeats"]:
-            reasons.append(f"{n_whole} of {line['n_repeats']} repeats")
+            reasons.append(f"{n_whole} of {count(line['n_repeats'], 'repeat')}")
         for status, part in failed.groupby("status", sort=False):
             said = BAD_STATUSES[str(status)]
-            reasons.append(f"{len(part)} of {n_expected} folds {said}: {_kinds(part['error'])}")
+            reasons.append(f"{len(part)} of {count(n_expected, 'fold')} {said}: {_kinds(part['error'])}")
         lines.append(
             {
                 **line,

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.coverage import PAIR, expected_of
+from experiments.numbers import count
 
 #: Beginning of a ranker's target → whose it is.
 _BRANCHES = {
@@ -83,7 +84,7 @@ class Group:
         first = self.expected.iloc[0]
         folds, repeats = int(first["n_splits"]), int(first["n_repeats"])
         rows = "" if self.max_rows is None else f", a sample of at most {self.max_rows:,} rows"
-        return f"{self.protocol}: {folds} folds × {repeats} repeat{'' if repeats == 1 else 's'}{rows}"
+        return f"{self.protocol}: {count(folds, 'fold')} × {count(repeats, 'repeat')}{rows}"
 
 
 def groups_of(configs: Iterable[Mapping[str, Any]], absent: Mapping[str, str] | None = None) -> list[Group]:

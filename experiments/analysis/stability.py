@@ -21,6 +21,7 @@ from experiments.metrics.stability import (
     tied_cuts,
     top_sets,
 )
+from experiments.numbers import count
 
 #: How many top features of each fold make a set.
 TOPS = (10, 50, 100)
@@ -149,12 +150,14 @@ def unstated(found: pd.DataFrame, labels: Mapping[str, str], tops: Sequence[int]
         for rankers, datasets in lacking.items():
             who = ", ".join(labels.get(name, name) for name in rankers)
             if len(rankers) > _NAMED:
-                who = f"{len(rankers)} of {n_rankers[datasets[0]]} rankers"
+                who = f"{len(rankers)} of {count(n_rankers[datasets[0]], 'ranker')}"
             lines.append(f"No stability of {who or 'all rankers'} on {', '.join(datasets)}: {reason}")
     partly = found[found["folds_without"].gt(0).fillna(False)]
     for (n_kept, n_bare), part in partly.groupby(["n_folds", "folds_without"], sort=False):
         whose = ", ".join(part["dataset"].unique())
-        lines.append(f"Weights were kept of {n_kept} of {n_kept + n_bare} folds, which this is over: {whose}")
+        lines.append(
+            f"Weights were kept of {n_kept} of {count(n_kept + n_bare, 'fold')}, which this is over: {whose}"
+        )
     for top in tops:
         narrow = found.loc[found["n_features"].le(top).fillna(False), "dataset"].unique()
         if len(narrow):

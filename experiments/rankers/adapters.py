@@ -1,8 +1,8 @@
 """From a ranker's YAML block to weights.
 
 Any class with ``fit(X, y)`` that leaves ``feature_importances_`` or ``scores_`` behind is a ranker, and so is any
-function ``f(X, y)`` that returns one score per column. Nothing here knows the rankers by name, with one
-exception, explained at :func:`_check_target_type`.
+function ``f(X, y)`` that returns one score per column. Nothing here knows the rankers by name; what they can be
+given is asked of :mod:`experiments.rankers.tasks`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from experiments.errors import ConfigError, RankerError, wrong_name
+from experiments.rankers.tasks import why_no_classes, why_no_labels
 from experiments.rankers.weights import checked_weights, fitted_weights
 from experiments.targets import RESERVED, is_score_function, locate, parameter_names
 
@@ -174,20 +175,20 @@ def rank(
     ConfigError
         As from :func:`build`.
     RankerError
-        When y holds labels and the ranker takes one class per row; when there are no weights afterwards, not one
-        per column, or any is NaN or infinite.
+        When y holds labels and the ranker takes one class per row, or classes and it takes numbers; when there are
+        no weights afterwards, not one per column, or any is NaN or infinite.
     Exception
         Whatever the ranker's own ``fit`` raises, unchanged.
     """
     built = build(ranker)
     name = ranker.get("display_name") or ranker["_target_"]
     y = _own_labels(built, y, name) if sparse.issparse(y) else np.array(y, copy=True)
+    if y.ndim == 1 and (why := why_no_classes(built, len(np.unique(y)))):
+        raise RankerError(f"{name} {why}")
     n_features = X.shape[1]
     if hasattr(built, "fit"):
         _seed_estimator(built, seed)
         _share_embeddings(built, memory)
-        if y.ndim == 1:
-            _check_target_type(built, y, name)
         X = _own_copy(X, keep_sparse=_accepts_sparse(built))
         run = functools.partial(built.fit, X, y)
     else:
@@ -221,24 +222,12 @@ def _accepts_sparse(estimator: Any) -> bool:
 def _own_labels(built: Any, y: sparse.csr_matrix, name: str) -> sparse.csr_matrix | np.ndarray:
     """Copy a label matrix in the form that the ranker takes, or say that it takes none.
 
-    scikit-learn's tags say who takes several targets at once, but not in what form; dense is what its own
-    estimators want. Relief estimators that compare label sets show it by their parameter ``target_distance``. An
-    object without tags, or a function from outside of scikit-learn, is believed to know what to do.
+    scikit-learn's tags do not say in what form several targets are taken; dense is what its own estimators want.
     """
+    if why := why_no_labels(built):
+        raise RankerError(f"{name} {why}")
     if hasattr(built, "get_params") and "target_distance" in built.get_params(deep=False):
         return y.copy()
-    if hasattr(built, "__sklearn_tags__"):
-        tags = built.__sklearn_tags__()
-        of_classifier = tags.classifier_tags
-        fits = tags.target_tags.multi_output or (of_classifier is not None and of_classifier.multi_label)
-    else:
-        # All score functions of scikit-learn that need a target want one of them.
-        fits = not getattr(getattr(built, "func", None), "__module__", "").startswith("sklearn.")
-    if not fits:
-        raise RankerError(
-            f"{name} takes one class per row, not {y.shape[1]} labels (rankers of labels: relieff…, reliefe…, "
-            "random_forest, and any whose scikit-learn tags say multi_output)"
-        )
     return y.astype(np.int8).toarray()
 
 
@@ -274,26 +263,6 @@ def _global_seed(seed: int) -> Iterator[None]:
     finally:
         random.setstate(ours)
         np.random.set_state(numpys)  # noqa: NPY002
-
-
-def _check_target_type(estimator: Any, y: np.ndarray, name: str) -> None:
-    """Stop rankers that would take class codes for quantities.
-
-    skrebate (by its default ``label_type=None``) guesses the kind of target from the number of distinct values and
-    turns to regression above ``multiclass_threshold`` of them. Codes of classes have no order, so the weights
-    would mean nothing and nobody would be told.
-    """
-    threshold = getattr(estimator, "multiclass_threshold", None)
-    n_classes = len(np.unique(y))
-    if (
-        threshold is not None
-        and getattr(estimator, "label_type", "") is None
-        and n_classes > max(threshold, 2)
-    ):
-        raise RankerError(
-            f"{name} would treat {n_classes} classes as a continuous target (more than "
-            f"multiclass_threshold={threshold}); set ranker.label_type=multiclass"
-        )
 
 
 def _fitted_info(estimator: Any) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from experiments.analysis.groups import Group, groups_of
 from experiments.analysis.same_rankers import same_rankers
 from experiments.analysis.scores import complete_rows
 from experiments.analysis.tables import complete, incomplete, publishable, summary
-from experiments.files import file_stem, write_whole
+from experiments.files import write_whole
 from experiments.report import curves as drawn_curves
 from experiments.report import measurements, status
 from experiments.report.console import Console
+from experiments.report.names import Names
 
 __all__ = ["show", "status"]
 
@@ -40,9 +41,10 @@ def show(
     """Show a study: print tables, then write CSV files and figures.
 
     Files are written for a data set and protocol of which at least one ranker is complete:
-    ``tables/<data set>_<protocol>.csv`` and ``figures/<data set>_<protocol>_rf1.png`` and ``.svg``. Rankers of
+    ``tables/<study>_<data set>_<protocol>.csv`` and ``figures/<study>_<data set>_<protocol>_rf1.png`` and ``.svg``,
+    and without a study's name ``<data set>_<protocol>_<rankers>`` (:mod:`experiments.report.names`). Rankers of
     which a fold is missing or failed are listed with the reason and not compared. What a protocol measures instead
-    of rankings has a line each, and ``tables/<protocol>.csv``.
+    of rankings has a line each, and a table of its own.
 
     Parameters
     ----------
@@ -76,6 +78,7 @@ def show(
         If the results folder cannot be written to. The tables have been printed by then.
     """
     absent, asked, results = absent or {}, configs, Path(paths["results"])
+    names = Names(asked)
     configs = [config for config in configs if config["dataset_key"] not in absent]
     measured = [config for config in configs if config["protocol"].get("measure")]
     expected = expected_of(config for config in configs if not config["protocol"].get("measure"))
@@ -94,12 +97,12 @@ def show(
     written: list[Path] = []
     try:
         if measured:
-            written += measurements.show(frame, measured, results, console)
+            written += measurements.show(frame, measured, results, console, names)
         curves = rf1_curve(frame, expected)
         for (dataset, protocol), part in groups:
             if part["complete"].any():
                 mine = curves[(curves["dataset"] == dataset) & (curves["protocol"] == protocol)]
-                stem = file_stem(dataset, protocol)
+                stem = names.of_pair(dataset, protocol)
                 group = _group(parts, dataset, protocol)
                 written += _write(part, mine, group, same[dataset, protocol], results, stem)
         if whole and (any("study" in each for each in asked) or _has_rows(frame, configs)):
@@ -135,7 +138,7 @@ def _whole(
     else:
         found = study.write(frame, configs, results, absent=absent, say=console.paragraph, claims=claims)
         console.claims(found.claims)
-    path = results / "report" / f"{file_stem(name or 'run')}.html"
+    path = results / "report" / f"{Names(configs).page}.html"
     page.write(
         found.comparisons,
         study=name,

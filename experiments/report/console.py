@@ -20,29 +20,13 @@ from rich.text import Text
 
 from experiments.analysis.claims_model import UNDECIDED
 from experiments.analysis.claims_told import shown
+from experiments.numbers import count
 from experiments.printing import readable
 from experiments.statuses import BAD_STATUSES, when_again
 
 _WIDEST = 100
 #: Columns of a matrix take at least this much.
 _MATRIX_COLUMN = 12
-
-
-def count(number: int, noun: str) -> str:
-    """Say how many: "1 fold", "5 folds".
-
-    Parameters
-    ----------
-    number : int
-        How many.
-    noun : str
-        Of what, in the singular.
-
-    Returns
-    -------
-    str
-    """
-    return f"{int(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def significant(mean: float, sd: float = math.nan) -> str:
@@ -357,7 +341,7 @@ def _legend(lines: pd.DataFrame) -> str:
     if undefined:
         n_folds = lines["folds_expected"].iloc[0]
         sentences.append(
-            f"rF1 has no value in {undefined} of {n_folds} folds, where the F1 of all features is 0; "
+            f"rF1 has no value in {undefined} of {count(n_folds, 'fold')}, where the F1 of all features is 0; "
             "AUrF1 is over the others."
         )
     wandering = lines[lines["learner_not_converged_folds"] > 0]

@@ -11,7 +11,7 @@ import pandas as pd
 from experiments.analysis.groups import Group
 from experiments.analysis.same_rankers import same_in_words
 from experiments.analysis.tables import complete, incomplete
-from experiments.report.console import count
+from experiments.numbers import count
 
 #: More rankers than this are drawn in panels: their bands would hide one another.
 MOST_BANDS = 5
@@ -160,7 +160,7 @@ def note(
     undefined = int(chosen["rf1_undefined_folds"].max())
     if undefined:
         n_folds = chosen["folds_expected"].iloc[0]
-        lines.append(f"Left out: {undefined} of {n_folds} folds, where the F1 of all features is 0.")
+        lines.append(f"Left out: {undefined} of {count(n_folds, 'fold')}, where the F1 of all features is 0.")
     for line in incomplete(part).itertuples():
         lines.append(f"Not shown: {line.display_name} ({line.reason}).")
     return "\n".join(lines)

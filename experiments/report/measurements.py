@@ -11,14 +11,20 @@ import pandas as pd
 
 from experiments.analysis import measurements
 from experiments.files import file_stem, write_whole
+from experiments.numbers import count
 from experiments.report.console import Console
+from experiments.report.names import Names
 from experiments.statuses import BAD_STATUSES
 
 
 def show(
-    frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]], results: Path, console: Console
+    frame: pd.DataFrame,
+    configs: Sequence[Mapping[str, Any]],
+    results: Path,
+    console: Console,
+    names: Names,
 ) -> list[Path]:
-    """Show what was measured, and write it to ``tables/<protocol>_<kind>.csv``.
+    """Show what was measured, and write it to ``tables/<study>_<protocol>_<kind>.csv``.
 
     Parameters
     ----------
@@ -30,6 +36,8 @@ def show(
         The results folder.
     console : Console
         Where to print.
+    names : Names
+        How files are called.
 
     Returns
     -------
@@ -47,7 +55,8 @@ def show(
             table = measurements.points(rows, kind) if kind in measurements.KINDS else summed
             text = io.StringIO()
             table.to_csv(text, index=False, lineterminator="\n")
-            stem = file_stem(protocol, kind) if kind != protocol else file_stem(kind)
+            begin = names.of_measured(protocol)
+            stem = file_stem(*begin, *([] if protocol == kind else [kind]))
             written.append(write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode()))
             if kind == "recovery":
                 written += _recovery_figure(rows, asked, results, stem)
@@ -61,12 +70,13 @@ def _recovery_figure(
     from experiments.figures import recovery, style
 
     labels = {config["ranker_key"]: config["ranker"].get("display_name") for config in asked}
+    missing = len(missing_lines(rows, asked))
     figure = recovery.figure(
         measurements.recovered(rows),
         labels={ranker: name or ranker for ranker, name in labels.items()},
         looks=style.ranker_looks(list(labels)),
-        note=f"{len(missing_lines(rows, asked))} of {len(asked)} data sets × rankers have no number."
-        if missing_lines(rows, asked)
+        note=f"Without a number: {missing} of {count(len(asked), 'data set × ranker', 'data sets × rankers')}."
+        if missing
         else "",
     )
     return style.save(figure, results / "figures", stem)

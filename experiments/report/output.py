@@ -16,6 +16,7 @@ from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
 from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.files import file_stem
+from experiments.numbers import count
 
 #: Lines about rankers that are the same in the small print of a figure; of more data sets the page tells.
 _SAME_TOLD = 3
@@ -311,11 +312,7 @@ def _paper_notes(comparison: Comparison, shown: Mapping[tuple[str, str], tuple[s
 
 def _datasets(found: pd.DataFrame) -> str:
     names = found.attrs["datasets"]
-    return (
-        f"{len(names)} data set{'' if len(names) == 1 else 's'} ({', '.join(names)})"
-        if names
-        else "no data set"
-    )
+    return f"{count(len(names), 'data set')} ({', '.join(names)})" if names else "no data set"
 
 
 def _left_out(comparison: Comparison, measure: str) -> str:
@@ -345,7 +342,7 @@ def _rankers_left_out(comparison: Comparison, rankers: Sequence[str], measure: s
 
 def draw_measurements(
     frame: pd.DataFrame,
-    protocol: str,
+    begin: str,
     kind: str,
     labels: dict[str, str],
     missing: Sequence[str],
@@ -357,8 +354,8 @@ def draw_measurements(
     ----------
     frame : DataFrame
         Rows of that protocol.
-    protocol, kind : str
-        Its name, and the kind of its measurement.
+    begin, kind : str
+        How the files' names begin, and the kind of the measurement.
     labels : dict
         Ranker → name to show.
     missing : sequence of str
@@ -383,7 +380,7 @@ def draw_measurements(
     if kind == "sparsity":
         tried, estimated = first[~first["estimated"].astype(bool)], first[first["estimated"].astype(bool)]
         drawing.add(
-            "epsilon", protocol, sparsification, first, note=_joined(once, told),
+            "epsilon", begin, sparsification, first, note=_joined(once, told),
             title="Share of non-zeros that sparsification leaves",
         )  # fmt: skip
         for name, part, said in (
@@ -398,20 +395,20 @@ def draw_measurements(
                 grey = f"No density: {n_points} different points on a plane, of which it needs {fewest}."
                 grey = grey if n_points < fewest else "No density: the points lie on a line."
             drawing.add(
-                name, protocol, density_drawing, part, density, note=_joined(grey, once, told),
+                name, begin, density_drawing, part, density, note=_joined(grey, once, told),
                 title=f"Share of non-zeros before and after sparsification, {said}",
             )  # fmt: skip
     elif kind == "latent_dimension":
         for dataset, mine in first.groupby("dataset", sort=False):
             drawing.add(
-                str(dataset), protocol, latent_dimension, mine, note=_joined(once, told),
+                str(dataset), begin, latent_dimension, mine, note=_joined(once, told),
                 title=f"Latent dimension of {dataset}: the line through the origin and its points",
             )  # fmt: skip
         if first.empty:
-            drawing.add("none", protocol, latent_dimension, first, title="Latent dimension", note=told)
+            drawing.add("none", begin, latent_dimension, first, title="Latent dimension", note=told)
     elif kind == "adaptive_k":
         drawing.add(
-            "densities", protocol, adaptive_k, densities.density_of_neighbors(spread), labels=labels,
+            "densities", begin, adaptive_k, densities.density_of_neighbors(spread), labels=labels,
             title="Numbers of neighbours that adaptive rankers take",
             note=_joined(
                 "Kernel densities over rows and classes, from 1 to the largest class; rows without a neighbour are "
@@ -421,14 +418,14 @@ def draw_measurements(
     elif kind == "recovery":
         title, shares = "Informative columns that rankers find among noise", measurements.recovered(frame)
         if shares.empty:
-            drawing.nothing(kind, protocol, "nothing has been measured", title=title, note=told)
+            drawing.nothing(kind, begin, "nothing has been measured", title=title, note=told)
         else:
             looks = style.ranker_looks(list(labels))
             figure = recovery.figure(shares, labels=labels, looks=looks, note=told)
-            drawing.save(kind, protocol, figure, title, told)
+            drawing.save(kind, begin, figure, title, told)
     elif kind == "phases":
         drawing.add(
-            "shares", protocol, phases, measurements.phase_means(spread), labels=labels,
+            "shares", begin, phases, measurements.phase_means(spread), labels=labels,
             title="Where the time of a fit goes", note=_joined("Means over repeats.", told),
         )  # fmt: skip
     return drawing.drawn

@@ -11,7 +11,8 @@ import pandas as pd
 
 from experiments.analysis.coverage import expected_of, failures
 from experiments.analysis.standing import STATES, standing, work_left
-from experiments.report.console import Console, count
+from experiments.numbers import count
+from experiments.report.console import Console
 from experiments.statuses import BAD_STATUSES
 
 __all__ = ["show"]
@@ -80,7 +81,8 @@ def _left(stand: pd.DataFrame, n_workers: int, n_to_run: int) -> str:
         # Those that were stopped run again under higher limits, which may have been typed just now.
         stopped = f"nothing is left but what was stopped ({count(n_to_run, 'cell')}); a run tries it again"
         return stopped if n_to_run else "nothing is left to run under these limits"
-    words = f"about {_duration(seconds / n_workers)} left with {count(n_workers, 'worker')}"
+    busy = max(1, min(n_workers, int((stand["missing"] + stand["running"] + stand["failed"]).sum())))
+    words = f"about {_duration(seconds / busy)} left with {count(n_workers, 'worker')}"
     if not n_unknown:
         return words
     unknown = f"{count(n_unknown, 'cell')} of which the data set or the ranker has not finished anything yet"

@@ -14,6 +14,7 @@ from experiments.analysis.groups import groups_of
 from experiments.report import claims as paper
 from experiments.report import posteriors, stability, tables
 from experiments.report.measurements import missing_lines
+from experiments.report.names import Names
 from experiments.report.output import Drawn, draw_group, draw_measurements
 
 
@@ -78,7 +79,7 @@ def write(
         If the results folder cannot be written to.
     """
     results, absent = Path(results), dict(absent or {})
-    found = Findings()
+    found, names = Findings(), Names(configs)
     for group in groups_of(configs, absent):
         posterior = None if group.varies_iterations else posteriors.sampled(frame, group, results, say=say)
         comparison = compare(frame, group, posterior=posterior)
@@ -100,7 +101,8 @@ def write(
         }
         missing = missing_lines(rows, asked, absent)
         found.unmeasured += missing
-        _keep(found, draw_measurements(rows, protocol, kind, labels, missing, results))
+        begin = "_".join(names.of_measured(protocol))
+        _keep(found, draw_measurements(rows, begin, kind, labels, missing, results))
     study = str(configs[0].get("study") or "run")
     if claims is None:
         found.claims = paper.checked([(frame, configs)], study, results, say=say)

@@ -19,7 +19,7 @@ from experiments.analysis import measurements
 from experiments.analysis.claims_told import SCOPES, counted, lacking, told
 from experiments.analysis.comparison import Comparison
 from experiments.files import write_whole
-from experiments.report.console import count
+from experiments.numbers import count
 from experiments.report.page.provenance import provenance
 from experiments.report.page.tables import Column, Line, Table, number, text
 from experiments.report.page.views import group_view
@@ -237,6 +237,6 @@ def _measured_said(measured: Table | None, frame: pd.DataFrame, configs: Sequenc
     there = frame[(frame["status"] == "ok") & frame["protocol"].isin(names) & frame["dataset"].isin(asked)]
     several = " A line of the table stands for several of them." if len(measured.lines) < len(there) else ""
     return (
-        f"{count(len(there), 'result')} on {there['dataset'].nunique()} of {len(asked)} data sets "
+        f"{count(len(there), 'result')} on {there['dataset'].nunique()} of {count(len(asked), 'data set')} "
         f"(protocol {', '.join(sorted(names))}); all rows of a data set were used at once.{several}"
     )

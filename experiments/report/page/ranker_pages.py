@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from experiments.analysis.scores import MEASURES
 from experiments.analysis.verdict import probabilities
-from experiments.numbers import likeness, rank_shown
-from experiments.report.console import count, significant
+from experiments.numbers import count, likeness, rank_shown
+from experiments.report.console import significant
 from experiments.report.page import words
 from experiments.report.page.facts import Facts
 from experiments.report.page.tables import Column, Line, Table, by, number, text

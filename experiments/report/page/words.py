@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.verdict import SURE, Verdict
-from experiments.numbers import fixed, rank_shown
-from experiments.report.console import count, significant
+from experiments.numbers import count, fixed, rank_shown
+from experiments.report.console import significant
 
 #: Chains with an R̂ below this agree.
 R_HAT = 1.01
@@ -95,8 +95,11 @@ def compared(
     target = "several labels per row" if task == "multilabel" else "one class per row"
     block = protocol.get("multilabel_learner" if task == "multilabel" else "learner") or {}
     learner = str(block.get("_target_", "")).rpartition(".")[2]
-    of = "" if len(datasets) == n_asked else f" of {n_asked}"
-    where = f"{count(len(datasets), 'data set')}" if not of else f"{len(datasets)}{of} data sets"
+    where = (
+        count(n_asked, "data set")
+        if len(datasets) == n_asked
+        else f"{len(datasets)} of {count(n_asked, 'data set')}"
+    )
     scored = f", scored with {learner} on its best columns" if learner else ""
     n_folds = int(protocol["n_splits"]) * int(protocol["n_repeats"])
     first = (

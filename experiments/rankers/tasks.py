@@ -1,0 +1,101 @@
+"""What a ranker takes: classes, labels, both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: Where score functions take one class per row: in scikit-learn, and in what is made of it here.
+_OF_CLASSES = ("sklearn.", "experiments.rankers.")
+
+#: Of what predicts numbers.
+NUMBERS = "takes numbers, not classes: their codes have no order (take the classifier of its kind)"
+
+_OF_LABELS = "relieff…, reliefe…, random_forest, and any whose scikit-learn tags say multi_output"
+
+
+def why_no_labels(built: Any) -> str:
+    """Say why a ranker cannot take several labels per row.
+
+    scikit-learn's tags say who takes several targets at once. Estimators of others that compare label sets may show
+    it by a parameter ``target_distance``. An object without tags, or a function from outside of scikit-learn and
+    this project, is believed to know what to do.
+
+    Parameters
+    ----------
+    built : object
+        From :func:`experiments.rankers.build`.
+
+    Returns
+    -------
+    str
+        The rest of a sentence that begins with the ranker's name; empty when it takes labels.
+    """
+    of_ours = type(built).__module__.startswith("reliefe.")
+    if not of_ours and hasattr(built, "get_params") and "target_distance" in built.get_params(deep=False):
+        fits = True
+    elif hasattr(built, "__sklearn_tags__"):
+        tags = built.__sklearn_tags__()
+        of_classifier = tags.classifier_tags
+        fits = tags.target_tags.multi_output or (of_classifier is not None and of_classifier.multi_label)
+    else:
+        fits = not _module_of(built).startswith(_OF_CLASSES)
+    if fits:
+        return ""
+    taken = "one number per row" if why_no_classes(built) else "one class per row"
+    return f"takes {taken}, not labels (rankers of labels: {_OF_LABELS})"
+
+
+def why_no_classes(built: Any, n_classes: int | None = None) -> str:
+    """Say why a ranker cannot take classes: it would take their codes for quantities.
+
+    Parameters
+    ----------
+    built : object
+        From :func:`experiments.rankers.build`.
+    n_classes : int, optional
+        How many there are; some rankers of skrebate take many classes for numbers.
+
+    Returns
+    -------
+    str
+        The rest of a sentence that begins with the ranker's name; empty when it takes classes.
+    """
+    if settings := _regression_targets(built):
+        return (
+            f"takes numbers, not classes ({settings[0]}=regression); set ranker.{settings[0]}=classification"
+        )
+    if _is_regressor(built):
+        return NUMBERS
+    threshold = getattr(built, "multiclass_threshold", None)
+    guesses = threshold is not None and getattr(built, "label_type", "") is None
+    if guesses and n_classes is not None and n_classes > max(threshold, 2):
+        return (
+            f"would treat {n_classes} classes as a continuous target (more than multiclass_threshold={threshold}); "
+            "set ranker.label_type=multiclass"
+        )
+    return ""
+
+
+def _regression_targets(built: Any) -> list[str]:
+    """List parameters, also of a wrapped ranker, by which a Relief estimator is set to numbers."""
+    if not type(built).__module__.startswith("reliefe.") or not hasattr(built, "get_params"):
+        return []
+    parameters: Mapping[str, Any] = built.get_params(deep=True)
+    return [
+        key.replace("__", ".")
+        for key, value in parameters.items()
+        if key.rpartition("__")[2] == "target" and isinstance(value, str) and value == "regression"
+    ]
+
+
+def _is_regressor(built: Any) -> bool:
+    if hasattr(built, "__sklearn_tags__"):
+        return built.__sklearn_tags__().estimator_type == "regressor"
+    function = getattr(built, "func", None)
+    name = getattr(function, "__name__", "")
+    return _module_of(built).startswith("sklearn.") and name.endswith("_regression")
+
+
+def _module_of(built: Any) -> str:
+    return str(getattr(getattr(built, "func", None), "__module__", ""))

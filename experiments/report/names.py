@@ -1,0 +1,106 @@
+"""Names of the files that are made of a study: no two studies, and no two selections, write the same file.
+
+What belongs to a named study begins with its name, changes and additions that were typed beside it included
+(``mcc``, ``mcc[dataset=chess]``, ``mcc+Mine``). What has no name is called after what was asked for: data sets,
+protocols and rankers, in alphabetical order. So the same command again writes over its own files, also with the
+names in another order, and no other command does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from experiments.files import file_stem
+
+#: Names joined by plus signs are written out up to this many characters; beyond, their number stands for them.
+_LONGEST = 64
+
+
+class Names:
+    """The names of one report's files.
+
+    Parameters
+    ----------
+    configs : sequence of mapping
+        Resolved configurations: all that the study asks for.
+    """
+
+    def __init__(self, configs: Sequence[Mapping[str, Any]]):
+        self._configs = list(configs)
+        self._study = next((str(each["study"]) for each in configs if each.get("study")), None)
+
+    @property
+    def page(self) -> str:
+        """Stem of the page."""
+        return file_stem(self._study or _selection(self._configs))
+
+    def of_pair(self, dataset: str, protocol: str) -> str:
+        """Return the stem of the table and the figure of one data set under one protocol.
+
+        Parameters
+        ----------
+        dataset, protocol : str
+            Their names, as in rows.
+
+        Returns
+        -------
+        str
+        """
+        if self._study is not None:
+            return file_stem(self._study, dataset, protocol)
+        return file_stem(
+            _selection(
+                each
+                for each in self._configs
+                if (each["dataset_key"], each["protocol"]["name"]) == (dataset, protocol)
+            )
+        )
+
+    def of_measured(self, protocol: str) -> tuple[str, ...]:
+        """Return how the files of what was measured under one protocol begin.
+
+        Parameters
+        ----------
+        protocol : str
+            Its name.
+
+        Returns
+        -------
+        tuple of str
+            Parts for :func:`experiments.files.file_stem`, to be followed by what the file shows. A study that is
+            called as its protocol has the name once.
+        """
+        if self._study is not None:
+            return (self._study,) if self._study == protocol else (self._study, protocol)
+        return (_selection(each for each in self._configs if each["protocol"]["name"] == protocol),)
+
+
+def _selection(configs: Iterable[Mapping[str, Any]]) -> str:
+    asked = sorted({(each["dataset_key"], _protocol(each), each["ranker_key"]) for each in configs})
+    several = [sorted({each[place] for each in asked}) for place in range(3)]
+    nouns = ("data_sets", "protocols", "rankers")
+    parts = [_joined(names, noun) for names, noun in zip(several, nouns, strict=True)]
+    n_all = len(several[0]) * len(several[1]) * len(several[2])
+    if len(asked) != n_all:  # not every ranker on every data set: which ones is a part of the name
+        parts.append(f"{len(asked)}_of_{n_all}-{_digest(map(repr, asked))}")
+    return "_".join(parts)
+
+
+def _protocol(config: Mapping[str, Any]) -> str:
+    """Name a protocol; one that was given a name by hand is told from others of that name by its settings."""
+    name = config["protocol"]["name"]
+    key = config.get("protocol_key", name)
+    return name if key == name else f"{name}-{_digest([key])}"
+
+
+def _joined(names: Sequence[str], noun: str) -> str:
+    joined = "+".join(names)
+    if len(names) == 1 or len(joined) <= _LONGEST:
+        return joined
+    return f"{len(names)}_{noun}-{_digest(names)}"
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:8]
