@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from experiments.analysis.scores import MEASURES
+from experiments.figures import style
 from experiments.numbers import fixed, likeness_digits
 
 PHONE = {
@@ -412,6 +413,25 @@ def test_without_scripts_all_numbers_are_there(browser, made):
         assert page.locator("[data-ranker-page]:visible").count() == len(comparison.rankers)
         assert page.locator("#g0-all tbody tr:visible").count() == 14
         assert page.get_by_text("Charts, sorting and filters need JavaScript").is_visible()
+
+
+def test_colours_are_those_of_the_figures_and_lighter_on_a_dark_page(browser, made):
+    """In light mode to the digit; in dark mode mixed with white, so that nearly black ones can be seen."""
+    path, _ = made["few"]
+    seen = {}
+    for scheme in ("light", "dark"):
+        with browsers.opened(browser, path, color_scheme=scheme) as page:
+            seen[scheme] = page.locator("path[data-curve]").evaluate_all(
+                "all => all.map(each => [each.dataset.curve, getComputedStyle(each).stroke.match(/[0-9.]+/g)"
+                ".slice(-3).map(Number)])"
+            )
+    assert seen["light"] and [key for key, _ in seen["light"]] == [key for key, _ in seen["dark"]]
+    for (key, light), (_, dark) in zip(seen["light"], seen["dark"], strict=True):
+        color = style.ranker_color(key)
+        expected = np.array([int(color[place : place + 2], 16) for place in (1, 3, 5)])
+        scale = 255 if max(*light, *dark) <= 1 else 1  # browsers write mixtures as shares
+        np.testing.assert_allclose(np.multiply(light, scale), expected, atol=1)
+        np.testing.assert_allclose(np.multiply(dark, scale), 0.6 * expected + 0.4 * 255, atol=1)
 
 
 def test_dark_mode(browser, made):

@@ -116,8 +116,9 @@ function plain(value) {
 
 /* Looks: colour, dashes and marker, as in the figures. */
 
+/** The colour of a figure; on a dark page a lighter one of the same hue, since some are nearly black. */
 function colour(look) {
-  return look.color === "#000000" ? "var(--ink)" : look.color;
+  return look.color === "#000000" ? "var(--ink)" : `color-mix(in srgb, ${look.color} var(--of-figures), white)`;
 }
 
 const MARKERS = {
