@@ -25,7 +25,8 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.validation import check_random_state
 
-from experiments.learners.kernels.growing import WORD, Columns, Sample, Tree, Work, grow
+from experiments.learners.kernels.growing import grow
+from experiments.learners.kernels.layout import WORD, Columns, Sample, Tree, Work
 from experiments.learners.kernels.preparing import (
     by_features,
     by_rows,
@@ -334,7 +335,6 @@ class Forest:
             self.columns,
             room.sample,
             n_sampled,
-            targets.n_labels,
             targets.single,
             self._rules,
             float(self._learner.min_impurity_decrease),
@@ -373,10 +373,10 @@ class _Room:
         n_labelled = len(targets.labels)
         n_kept = n_entries if forest.keeps_lists else 0
 
-        def ints(size: int) -> np.ndarray:
+        def ints(size: int | tuple[int, int]) -> np.ndarray:
             return np.empty(size, dtype=np.int32)
 
-        self.sample = Sample(ints(n), ints(n), ints(n), ints(n + 1), ints(n_labelled), ints(n_labelled))
+        self.sample = Sample(ints(n), ints((n, 4)), ints((n_labelled, 2)))
         n_nodes = 2 * n + 1
         self.tree = Tree(
             ints(n_nodes),
@@ -390,32 +390,30 @@ class _Room:
         self.work = Work(
             rows=ints(n),
             place=ints(n),
-            chosen_rows=ints(n),
+            some_rows=ints(n),
             keys=np.empty(n, dtype=np.int64),
             spare=np.empty(n, dtype=np.int64),
             histogram=np.empty(512, dtype=np.int64),
             features=ints(p),
-            begin=np.zeros(p, dtype=np.int32),
-            end=np.zeros(p, dtype=np.int32),
+            bounds=np.zeros((p, 2), dtype=np.int32),
             end_before=np.full(p, -1, dtype=np.int32),
             moved=ints(p),
-            touched=ints(p),
-            list_row=ints(n_kept),
-            list_entry=ints(n_kept),
-            list_place=ints(n_kept),
+            loaded=ints(p),
+            lists=np.empty(n_kept, dtype=np.int64),
+            entry_place=ints(n_kept),
+            saved=ints((_most_saved(n, p, n_kept) if n_kept else 0, 3)),
             mask=np.zeros(p, dtype=np.uint64),
+            touched=ints(p),
             is_touched=_bits_of(columns.slot >= 0),
-            total=ints(n_labels),
-            total_small=np.zeros(n_labels, dtype=np.int32),
-            side=np.zeros(n_labels, dtype=np.int32),
+            total=np.zeros((n_labels, 2), dtype=np.int32),
+            small_total=np.zeros((n_labels, 2), dtype=np.int32),
             present=ints(n_labels),
             present_bits=np.zeros((n_labels + 63) // 64, dtype=np.uint64),
             stack=np.empty((n + 2, 10), dtype=np.int64),
             impurity=np.empty(n + 2),
             word=np.zeros(n + 2, dtype=np.uint64),
-            saved=np.empty((_most_saved(n, p, n_kept) if n_kept else 0, 3), dtype=np.int32),
-            best=np.empty(5),
-            chosen=np.empty(3, dtype=np.int64),
+            best=np.empty(8),
+            counters=np.zeros(2, dtype=np.int64),
         )
         groups = forest.groups
         n_groups = len(groups.label_start) - 1 if len(groups.group) else 0

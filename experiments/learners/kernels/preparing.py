@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.learners.kernels import kernel
-from experiments.learners.kernels.growing import DENSE, FEW, TWO
+from experiments.learners.kernels.layout import DENSE, FEW, FIRST, LAST, SIZE, TWO, WEIGHT
 
 #: Features whose most frequent value has at least this share of the rows are kept as lists.
 _SHARE = 0.7
@@ -325,21 +325,22 @@ def draw(
         n_drawn[:] = 0
         for a in range(indices.shape[0]):
             n_drawn[indices[a]] += 1
+    about, pairs = sample.about, sample.pairs
     m = 0
     top = 0
     if group.shape[0] == 0:
         for i in range(n):
             if n_drawn[i] > 0:
                 sample.row[m] = i
-                sample.weight[m] = n_drawn[i]
-                sample.size[m] = 1
-                sample.label_start[m] = top
+                about[m, WEIGHT] = n_drawn[i]
+                about[m, SIZE] = 1
+                about[m, FIRST] = top
                 for q in range(row_start[i], row_start[i + 1]):
-                    sample.labels[top] = row_labels[q]
-                    sample.counts[top] = n_drawn[i]
+                    pairs[top, 0] = row_labels[q]
+                    pairs[top, 1] = n_drawn[i]
                     top += 1
+                about[m, LAST] = top
                 m += 1
-        sample.label_start[m] = top
         return m
     group_weight[:] = 0
     group_size[:] = 0
@@ -355,16 +356,16 @@ def draw(
     for g in range(group_weight.shape[0]):
         if group_weight[g] > 0:
             sample.row[m] = g
-            sample.weight[m] = group_weight[g]
-            sample.size[m] = group_size[g]
-            sample.label_start[m] = top
+            about[m, WEIGHT] = group_weight[g]
+            about[m, SIZE] = group_size[g]
+            about[m, FIRST] = top
             for q in range(label_start[g], label_start[g + 1]):
                 if group_counts[q] > 0:
-                    sample.labels[top] = labels[q]
-                    sample.counts[top] = group_counts[q]
+                    pairs[top, 0] = labels[q]
+                    pairs[top, 1] = group_counts[q]
                     top += 1
+            about[m, LAST] = top
             m += 1
-    sample.label_start[m] = top
     return m
 
 
@@ -430,9 +431,9 @@ def leaf_labels(tree, n_nodes, sample, leaf, total, known, leaf_weight, start):
             weight = np.int64(0)
             for a in range(tree.leaf_start[node], tree.leaf_end[node]):
                 i = tree.leaf_rows[a]
-                weight += sample.weight[i]
-                for q in range(sample.label_start[i], sample.label_start[i + 1]):
-                    k = sample.labels[q]
+                weight += sample.about[i, WEIGHT]
+                for q in range(sample.about[i, FIRST], sample.about[i, LAST]):
+                    k = sample.pairs[q, 0]
                     if total[k] == 0:
                         if top == labels.shape[0]:
                             more = np.empty(2 * top, dtype=np.int32)
@@ -443,7 +444,7 @@ def leaf_labels(tree, n_nodes, sample, leaf, total, known, leaf_weight, start):
                             counts = more
                         labels[top] = k
                         top += 1
-                    total[k] += sample.counts[q]
+                    total[k] += sample.pairs[q, 1]
             for at in range(start[n_leaves], top):
                 counts[at] = total[labels[at]]
                 total[labels[at]] = 0
