@@ -330,6 +330,7 @@ class Forest:
             room.group_size,
             room.group_counts,
             room.sample,
+            room.work.rows,
         )
         n_nodes = grow(
             self.columns,
@@ -376,7 +377,7 @@ class _Room:
         def ints(size: int | tuple[int, int]) -> np.ndarray:
             return np.empty(size, dtype=np.int32)
 
-        self.sample = Sample(ints(n), ints((n, 4)), ints((n_labelled, 2)))
+        self.sample = Sample(ints((n, 4)), ints((n_labelled, 2)))
         n_nodes = 2 * n + 1
         self.tree = Tree(
             ints(n_nodes),

@@ -154,7 +154,7 @@ def _search(columns, sample, work, node, total, n_known, max_features, keeps_lis
     kinds, defaults, features = columns.kind, columns.default, work.features
     mask, is_touched, bounds, best = work.mask, work.is_touched, work.bounds, work.best
     rows, some_rows, keys, present = work.rows, work.some_rows, work.keys, work.present
-    about, pairs, row_of = sample.about, sample.pairs, sample.row
+    about, pairs = sample.about, sample.pairs
     region, list_row, list_rank, place = columns.region, columns.list_row, columns.list_rank, work.place
     lists = work.lists
     nothing = np.uint64(0)
@@ -201,13 +201,13 @@ def _search(columns, sample, work, node, total, n_known, max_features, keeps_lis
             if kind == DENSE:
                 ranks = columns.ranks[columns.slot[f]]
                 if small:
-                    n_inside = word_keys_dense(word, rows, start, row_of, ranks, keys)
+                    n_inside = word_keys_dense(word, rows, start, ranks, keys)
                 else:
                     n_inside = end - start
                     for a in range(start, end):
-                        keys[a - start] = (np.int64(ranks[row_of[rows[a]]]) << 32) | rows[a]
+                        keys[a - start] = (np.int64(ranks[rows[a]]) << 32) | rows[a]
             elif small:
-                n_inside = word_keys(columns, mask[f] & word, rows, start, row_of, f, keys)
+                n_inside = word_keys(columns, mask[f] & word, rows, start, f, keys)
             elif keeps_lists:
                 n_inside = bounds[f, 1] - bounds[f, 0]
                 kept_keys(lists, bounds[f, 0], bounds[f, 1], columns.rank, keys)
@@ -285,9 +285,9 @@ def _split_large(columns, sample, work, start, middle, end, splits_left, splits_
     both = smaller_splits and larger_splits
     n_moved = 0
     if smaller_splits and keeps_lists:
-        n_moved = move(columns, sample, work, first, last)
+        n_moved = move(columns, work, first, last)
     elif larger_splits and keeps_lists:
-        drop(columns, sample, work, first, last)
+        drop(columns, work, first, last)
     if larger_splits and not (both and left_is_smaller):
         _add_labels(rows, first, last, about, pairs, total, -1)
         if both and keeps_lists:
@@ -312,8 +312,8 @@ def grow(columns, sample, n_rows, single, rules, min_decrease, seed, work, tree)
     ----------
     columns : Columns
     sample : Sample
-        Its first ``n_rows`` rows.
     n_rows : int
+        How many rows were drawn: the first of ``work.rows``.
     single : bool
         Whether each row has one of several classes, instead of any number of labels.
     rules : int64 array of shape (6,)
@@ -345,14 +345,13 @@ def grow(columns, sample, n_rows, single, rules, min_decrease, seed, work, tree)
         work.features[f] = f
     work.place[:] = -1
     node_weight = np.int64(0)
-    for i in range(n_rows):
-        rows[i] = i
-        work.place[sample.row[i]] = i
-        node_weight += about[i, WEIGHT]
+    for a in range(n_rows):
+        work.place[rows[a]] = a
+        node_weight += about[rows[a], WEIGHT]
     work.total[:, 0] = 0
     _add_labels(rows, 0, n_rows, about, pairs, work.total, 1)
     if keeps_lists and n_rows > WORD:
-        counters[1] = make_lists(columns, sample, n_rows, work)
+        counters[1] = make_lists(columns, n_rows, work)
     _, squares = _present(work.total, work.present)
     # By how much the cheap objective and scikit-learn's may differ, for each unit of weight.
     unit = 64 * _EPSILON if single else n_labels * _EPSILON * (n_labels / 2 + 16)
@@ -393,7 +392,7 @@ def grow(columns, sample, n_rows, single, rules, min_decrease, seed, work, tree)
         if not is_leaf:
             if mode == _FRESH:
                 clear_masks(work.touched, n_touched, work.mask, work.is_touched)
-                n_touched = make_masks(columns, sample, work, start, end)
+                n_touched = make_masks(columns, work, start, end)
                 word_start = start
                 word = ~nothing >> np.uint64(WORD - (end - start))
                 mode = _WORD
@@ -472,13 +471,13 @@ def grow(columns, sample, n_rows, single, rules, min_decrease, seed, work, tree)
         middle = start
         n_saved = counters[0]
         if mode == _WORD:
-            left_word = word_part(columns, sample, work, word, word_start, f, low)
+            left_word = word_part(columns, work, word, word_start, f, low)
             right_word = word & ~left_word
             n_left = word_rows(left_word, rows, word_start, work.some_rows)
             left_size = _size_of(work.some_rows, 0, n_left, about)
             left_mode = right_mode = _WORD
         else:
-            middle = part(columns, sample, work, f, low, start, end, keeps_lists)
+            middle = part(columns, work, f, low, start, end, keeps_lists)
             if middle - start <= end - middle:
                 left_size = _size_of(rows, start, middle, about)
             else:

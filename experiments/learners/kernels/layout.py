@@ -35,9 +35,8 @@ class Columns(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The rows that a tree is grown on, numbered anew."""
+    """The rows that a tree is grown on."""
 
-    row: np.ndarray  # int32: number in ``Columns``
     about: np.ndarray  # (n, 4) int32: how often drawn, how many rows it stands for, its part of ``pairs``
     pairs: np.ndarray  # (many, 2) int32: a label and the weight with that label
 
@@ -51,14 +50,14 @@ class Tree(NamedTuple):
     right: np.ndarray  # int32
     leaf_start: np.ndarray  # int32: first place in ``leaf_rows``
     leaf_end: np.ndarray  # int32
-    leaf_rows: np.ndarray  # int32: rows as numbered in ``Sample``
+    leaf_rows: np.ndarray  # int32
 
 
 class Work(NamedTuple):
     """Room for growing a tree, used again for the next."""
 
-    rows: np.ndarray  # int32: rows as numbered in ``Sample``; those of a node are next to each other
-    place: np.ndarray  # int32: where a row of ``Columns`` is in ``rows``; -1 for nowhere
+    rows: np.ndarray  # int32: those that were drawn; those of a node are next to each other
+    place: np.ndarray  # int32: where a row is in ``rows``; -1 for nowhere
     some_rows: np.ndarray  # int32
     keys: np.ndarray  # int64
     spare: np.ndarray  # int64

@@ -14,7 +14,7 @@ from experiments.learners.kernels.layout import DENSE, FEW, ROW
 
 
 @inner_kernel
-def make_lists(columns, sample, n_rows, work):
+def make_lists(columns, n_rows, work):
     """List the rows of each sparse feature."""
     bounds, lists, entry_place = work.bounds, work.lists, work.entry_place
     feature, start = columns.feature, columns.start
@@ -23,9 +23,9 @@ def make_lists(columns, sample, n_rows, work):
         bounds[f, 0] = columns.region[f]
         bounds[f, 1] = columns.region[f]
         work.loaded[f] = f
-    for i in range(n_rows):
-        row = sample.row[i]
-        for q in range(start[row], start[row + 1]):
+    for a in range(n_rows):
+        i = np.int64(work.rows[a])
+        for q in range(start[i], start[i + 1]):
             f = feature[q]
             at = bounds[f, 1]
             bounds[f, 1] = at + 1
@@ -35,13 +35,13 @@ def make_lists(columns, sample, n_rows, work):
 
 
 @inner_kernel
-def drop(columns, sample, work, first, last):
+def drop(columns, work, first, last):
     """Take rows out of the lists."""
-    feature, start, row_of, rows = columns.feature, columns.start, sample.row, work.rows
+    feature, start, rows = columns.feature, columns.start, work.rows
     bounds, lists, entry_place = work.bounds, work.lists, work.entry_place
     for a in range(first, last):
-        row = row_of[rows[a]]
-        for q in range(start[row], start[row + 1]):
+        i = rows[a]
+        for q in range(start[i], start[i + 1]):
             f = feature[q]
             at = entry_place[q]
             tail = bounds[f, 1] - 1
@@ -53,19 +53,18 @@ def drop(columns, sample, work, first, last):
 
 
 @inner_kernel
-def move(columns, sample, work, first, last):
+def move(columns, work, first, last):
     """Move rows to the ends of the lists, and the ends before them; return how many lists have such rows.
 
     These are ``moved``, and ``end_before`` their ends as they were.
     """
-    feature, start, row_of, rows = columns.feature, columns.start, sample.row, work.rows
+    feature, start, rows = columns.feature, columns.start, work.rows
     bounds, lists, entry_place = work.bounds, work.lists, work.entry_place
     end_before, moved = work.end_before, work.moved
     n_moved = 0
     for a in range(first, last):
-        i = rows[a]
-        row = row_of[i]
-        for q in range(start[row], start[row + 1]):
+        i = np.int64(rows[a])
+        for q in range(start[i], start[i + 1]):
             f = feature[q]
             at = entry_place[q]
             tail = bounds[f, 1] - 1
@@ -175,9 +174,9 @@ def keys_inside(list_row, list_rank, first, last, place, rows, start, end, keys)
 
 
 @inner_kernel
-def part(columns, sample, work, f, low, start, end, keeps_lists):
+def part(columns, work, f, low, start, end, keeps_lists):
     """Bring rows whose value of a feature has rank ``low`` or less to the left; return where the others begin."""
-    rows, place, row_of, some, keys = work.rows, work.place, sample.row, work.some_rows, work.keys
+    rows, place, some, keys = work.rows, work.place, work.some_rows, work.keys
     n_movers = 0
     default_left = columns.default[f] <= low
     region = columns.region
@@ -186,7 +185,7 @@ def part(columns, sample, work, f, low, start, end, keeps_lists):
         default_left = True
         ranks = columns.ranks[columns.slot[f]]
         for a in range(start, end):
-            if ranks[row_of[rows[a]]] > low:
+            if ranks[rows[a]] > low:
                 some[n_movers] = rows[a]
                 n_movers += 1
     elif columns.kind[f] == FEW:
@@ -217,9 +216,9 @@ def part(columns, sample, work, f, low, start, end, keeps_lists):
             goal = start
             start += 1
         other = rows[goal]
-        source = place[row_of[i]]
+        source = place[i]
         rows[source] = other
-        place[row_of[other]] = source
+        place[other] = source
         rows[goal] = i
-        place[row_of[i]] = goal
+        place[i] = goal
     return at_end if default_left else start

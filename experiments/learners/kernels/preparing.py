@@ -309,8 +309,9 @@ def draw(
     group_size,
     group_counts,
     sample,
+    rows,
 ):
-    """Count the rows that were drawn, group by group; without ``indices`` every row once.
+    """Count the rows that were drawn, group by group; without ``indices`` every row once. ``rows`` lists them.
 
     ``group`` is empty when each row is a group of its own.
 
@@ -331,15 +332,15 @@ def draw(
     if group.shape[0] == 0:
         for i in range(n):
             if n_drawn[i] > 0:
-                sample.row[m] = i
-                about[m, WEIGHT] = n_drawn[i]
-                about[m, SIZE] = 1
-                about[m, FIRST] = top
+                rows[m] = i
+                about[i, WEIGHT] = n_drawn[i]
+                about[i, SIZE] = 1
+                about[i, FIRST] = top
                 for q in range(row_start[i], row_start[i + 1]):
                     pairs[top, 0] = row_labels[q]
                     pairs[top, 1] = n_drawn[i]
                     top += 1
-                about[m, LAST] = top
+                about[i, LAST] = top
                 m += 1
         return m
     group_weight[:] = 0
@@ -355,16 +356,16 @@ def draw(
                 group_counts[slot[q]] += drawn
     for g in range(group_weight.shape[0]):
         if group_weight[g] > 0:
-            sample.row[m] = g
-            about[m, WEIGHT] = group_weight[g]
-            about[m, SIZE] = group_size[g]
-            about[m, FIRST] = top
+            rows[m] = g
+            about[g, WEIGHT] = group_weight[g]
+            about[g, SIZE] = group_size[g]
+            about[g, FIRST] = top
             for q in range(label_start[g], label_start[g + 1]):
                 if group_counts[q] > 0:
                     pairs[top, 0] = labels[q]
                     pairs[top, 1] = group_counts[q]
                     top += 1
-            about[m, LAST] = top
+            about[g, LAST] = top
             m += 1
     return m
 

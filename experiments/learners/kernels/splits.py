@@ -63,8 +63,17 @@ def impurities(total, present, node, side):
 
 
 @inner_kernel
+def is_behind(cheapest, node_weight, node_squares, margin, side, own, shared):
+    """Whether a split stays behind the best so far, by its cheap objective."""
+    side = float(side)
+    other = float(node_weight) - side
+    squares_other = float(node_squares - 2 * shared + own)
+    return float(own) * other + squares_other * side < (cheapest - margin) * (side * other)
+
+
+@inner_kernel
 def judge(best, total, present, node, side, own, shared, on_right, equal_wins, feature, low, high):
-    """Take a split when it is better than the best so far.
+    """Take a split when scikit-learn's objective is better than the best so far.
 
     Parameters
     ----------
@@ -85,11 +94,7 @@ def judge(best, total, present, node, side, own, shared, on_right, equal_wins, f
         Whether it was taken.
     """
     other = node.weight - side
-    product = float(side) * float(other)
     squares_other = node.squares - 2 * shared + own
-    cheap = float(own) * float(other) + float(squares_other) * float(side)
-    if cheap < (best[CHEAP] - node.margin) * product:
-        return False
     if node.single:
         of_side = 1.0 - float(own) / (float(side) * float(side))
         of_other = 1.0 - float(squares_other) / (float(other) * float(other))
@@ -101,7 +106,7 @@ def judge(best, total, present, node, side, own, shared, on_right, equal_wins, f
         value = -(float(other) * of_other) - float(side) * of_side
     if not (value > best[VALUE] or (equal_wins and value == best[VALUE])):
         return False
-    best[CHEAP] = cheap / product
+    best[CHEAP] = float(own) / float(side) + float(squares_other) / float(other)
     best[VALUE] = value
     best[IMPURITY_LEFT] = of_other if on_right else of_side
     best[IMPURITY_RIGHT] = of_side if on_right else of_other
@@ -132,7 +137,8 @@ def in_two(rows, n_side, about, pairs, total, present, node, best, feature, on_r
             total[k, 1] = before + c
     taken = False
     if size >= node.min_leaf and node.size - size >= node.min_leaf:
-        taken = judge(best, total, present, node, side, own, shared, on_right, False, feature, 0, 1)
+        if not is_behind(best[CHEAP], node.weight, node.squares, node.margin, side, own, shared):
+            taken = judge(best, total, present, node, side, own, shared, on_right, False, feature, 0, 1)
     for a in range(n_side):
         i = rows[a]
         for q in range(about[i, FIRST], about[i, LAST]):
@@ -193,9 +199,15 @@ def along(
             low, high = (here, there) if upwards else (there, here)
             if close and not apart(values, value_start, low, high):
                 continue
+            if is_behind(best[CHEAP], node.weight, node.squares, node.margin, side, own, shared):
+                continue
             if judge(best, total, present, node, side, own, shared, not upwards, taken, feature, low, high):
                 taken = taken or not upwards
         first, last = (0, n_below) if upwards else (n_below, n_keys)
+        if node.n_present <= last - first:
+            for j in range(node.n_present):
+                total[present[j], 1] = 0
+            continue
         for s in range(first, last):
             i = keys[s] & ROW
             for q in range(about[i, FIRST], about[i, LAST]):

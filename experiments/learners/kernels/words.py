@@ -10,16 +10,16 @@ from experiments.learners.kernels.layout import DENSE, FEW, FIRST, LAST
 
 
 @inner_kernel
-def make_masks(columns, sample, work, start, end):
+def make_masks(columns, work, start, end):
     """Make the words of the features that the rows of a node do not all have the default of; return how many."""
     n_touched = 0
     feature, entries, mask = columns.feature, columns.start, work.mask
     touched, is_touched = work.touched, work.is_touched
     one = np.uint64(1)
     for a in range(start, end):
-        row = sample.row[work.rows[a]]
+        i = work.rows[a]
         bit = one << np.uint64(a - start)
-        for q in range(entries[row], entries[row + 1]):
+        for q in range(entries[i], entries[i + 1]):
             f = feature[q]
             if mask[f] == 0:
                 touched[n_touched] = f
@@ -97,33 +97,32 @@ def word_rows(word, rows, word_start, some_rows):
 
 
 @inner_kernel
-def word_keys(columns, word, rows, word_start, row_of, f, keys):
+def word_keys(columns, word, rows, word_start, f, keys):
     """Make keys of the rows of a word that are stored for a feature; return how many."""
     feature, rank, entries = columns.feature, columns.rank, columns.start
     n = 0
     while word != 0:
         i = rows[word_start + lowest(word)]
         word &= word - np.uint64(1)
-        row = row_of[i]
-        keys[n] = (stored_rank(feature, rank, entries[row], entries[row + 1], f) << 32) | i
+        keys[n] = (stored_rank(feature, rank, entries[i], entries[i + 1], f) << 32) | i
         n += 1
     return n
 
 
 @inner_kernel
-def word_keys_dense(word, rows, word_start, row_of, ranks, keys):
+def word_keys_dense(word, rows, word_start, ranks, keys):
     """Make keys of the rows of a word for a dense feature; return how many."""
     n = 0
     while word != 0:
         i = rows[word_start + lowest(word)]
         word &= word - np.uint64(1)
-        keys[n] = (np.int64(ranks[row_of[i]]) << 32) | i
+        keys[n] = (np.int64(ranks[i]) << 32) | i
         n += 1
     return n
 
 
 @inner_kernel
-def word_part(columns, sample, work, word, word_start, f, low):
+def word_part(columns, work, word, word_start, f, low):
     """Return the rows of a word whose value of a feature has rank ``low`` or less, as a word."""
     kind = columns.kind[f]
     stored = word if kind == DENSE else word & work.mask[f]
@@ -135,13 +134,11 @@ def word_part(columns, sample, work, word, word_start, f, low):
         while rest != 0:
             a = lowest(rest)
             rest &= rest - np.uint64(1)
-            row = sample.row[work.rows[word_start + a]]
+            i = work.rows[word_start + a]
             if kind == DENSE:
-                rank = np.int64(columns.ranks[columns.slot[f], row])
+                rank = np.int64(columns.ranks[columns.slot[f], i])
             else:
-                rank = stored_rank(
-                    columns.feature, columns.rank, columns.start[row], columns.start[row + 1], f
-                )
+                rank = stored_rank(columns.feature, columns.rank, columns.start[i], columns.start[i + 1], f)
             if rank <= low:
                 left |= np.uint64(1) << np.uint64(a)
     elif columns.default[f] > low:
