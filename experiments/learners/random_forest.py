@@ -46,6 +46,8 @@ _INT32_MAX = np.iinfo(np.int32).max
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 #: Rows that are equal in all features are counted together when there are no more different ones than this share.
 _WORTH_GROUPING = 0.7
+#: Values of dense features that are sorted in one call.
+_SORTED_TOGETHER = 2**19
 #: Parameters that have to have these values.
 _AS_THEY_ARE = {
     "criterion": "gini",
@@ -102,11 +104,22 @@ def covers(learner: Any, X_train, y_train, X_test) -> bool:
         values = X.data if sparse.issparse(X) else X
         if sparse.issparse(X) and not (X.format in ("csr", "csc") and X.nnz < _INT32_MAX):
             return False
+        if sparse.issparse(X) and _stores_twice(X):
+            return False
         if values.dtype.kind not in "biuf":
             return False
         if values.size and not max(-float(values.min()), float(values.max())) <= _FLOAT32_MAX:
             return False
     return True
+
+
+def _stores_twice(X) -> bool:
+    """Whether a sparse matrix stores a place more than once, which scikit-learn does not add up."""
+    if X.has_canonical_format:
+        return False
+    by_columns = X.tocsc(copy=True)
+    by_columns.sort_indices()
+    return not by_columns.has_canonical_format
 
 
 def _valid(parameters: dict[str, Any]) -> bool:
@@ -457,56 +470,46 @@ def describe_columns(X) -> Columns:
     if sparse.issparse(X):
         X = X.astype(np.float32).tocsc()
         X.sum_duplicates()
-        start, row_of, data, dense = X.indptr, X.indices, X.data, np.empty((0, 0), dtype=np.float32)
-        start, row_of = (each.astype(np.int32, copy=False) for each in (start, row_of))
-        n_stored = X.nnz
+        X.eliminate_zeros()
+        start, row_of = (each.astype(np.int32, copy=False) for each in (X.indptr, X.indices))
+        data, dense, n_stored = X.data, np.empty((0, 0), dtype=np.float32), X.nnz
+        step = p
     else:
-        dense = np.ascontiguousarray(X.T, dtype=np.float32)
+        dense, n_stored = np.ascontiguousarray(X.T, dtype=np.float32), n * p
         start, row_of, data = nothing, nothing, np.empty(0, dtype=np.float32)
-        n_stored = n * p
-    kind, close = np.empty(p, dtype=np.int8), np.empty(p, dtype=np.bool_)
-    default, slot = np.empty(p, dtype=np.int32), np.empty(p, dtype=np.int32)
-    value_start, region = np.empty(p + 1, dtype=np.int64), np.empty(p + 1, dtype=np.int64)
-    values = np.empty(n_stored + p, dtype=np.float32)
+        step = max(1, _SORTED_TOGETHER // n)
+    columns = Columns(
+        kind=np.empty(p, dtype=np.int8),
+        close=np.empty(p, dtype=np.bool_),
+        default=np.empty(p, dtype=np.int32),
+        value_start=np.zeros(p + 1, dtype=np.int64),
+        values=np.empty(n_stored + p, dtype=np.float32),
+        region=np.zeros(p + 1, dtype=np.int64),
+        start=np.empty(n + 1, dtype=np.int64),
+        feature=nothing,
+        rank=nothing,
+        list_row=nothing,
+        list_rank=nothing,
+        slot=np.empty(p, dtype=np.int32),
+        ranks=np.empty((len(dense), n), dtype=np.int32),
+    )
     list_row, list_rank = (np.empty(n_stored, dtype=np.int32) for _ in range(2))
-    n_values, n_entries, n_dense, n_few = describe(
-        start,
-        row_of,
-        data,
-        dense,
-        n,
-        kind,
-        close,
-        default,
-        slot,
-        value_start,
-        values,
-        region,
-        list_row,
-        list_rank,
+    counters = np.zeros(4, dtype=np.int64)
+    for first in range(0, p, step):
+        last = min(first + step, p)
+        order = np.argsort(dense[first:last], axis=1) if len(dense) else np.empty((0, 0), dtype=np.int64)
+        describe(start, row_of, data, dense, order, first, last, n, columns, list_row, list_rank, counters)
+    n_values, n_entries, n_dense, n_few = counters.tolist()
+    columns = columns._replace(
+        values=columns.values[:n_values].copy(),
+        feature=np.empty(n_entries, dtype=np.int32),
+        rank=np.empty(n_entries if n_few else 0, dtype=np.int32),
+        ranks=columns.ranks[:n_dense] if len(dense) else np.empty((n_dense, n), dtype=np.int32),
     )
-    values = values[:n_values].copy()
-    ranks = np.empty((n_dense, n), dtype=np.int32)
-    fill_ranks(start, row_of, data, dense, n, slot, value_start, values, ranks)
-    start_of_row = np.empty(n + 1, dtype=np.int64)
-    feature = np.empty(n_entries, dtype=np.int32)
-    rank = np.empty(n_entries if n_few else 0, dtype=np.int32)
-    by_rows(region, list_row, list_rank, n, start_of_row, feature, rank)
-    return Columns(
-        kind,
-        close,
-        default,
-        value_start,
-        values,
-        region,
-        start_of_row,
-        feature,
-        rank,
-        nothing,
-        nothing,
-        slot,
-        ranks,
-    )
+    if not len(dense):
+        fill_ranks(start, row_of, data, columns.slot, columns.value_start, columns.values, columns.ranks)
+    by_rows(columns.region, list_row, list_rank, n, columns.start, columns.feature, columns.rank)
+    return columns
 
 
 def _grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, _Groups]:
