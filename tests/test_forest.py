@@ -89,22 +89,26 @@ def test_every_tree_is_scikit_learns(data):
         draw(st.sampled_from([2, 5, 70])),
         draw(st.booleans()),
     )
+    keeps_lists = draw(st.sampled_from([None, True, False]))
     if draw(st.booleans()):
         X, to_predict = sparse.csr_matrix(X), sparse.csr_matrix(to_predict)
-    assert_equal_trees(
-        X,
-        draw(st.sampled_from([labels, classes])),
-        to_predict,
-        n_estimators=2,
-        random_state=draw(st.integers(0, 2**32 - 1)),
-        bootstrap=draw(st.booleans()),
-        max_features=draw(st.sampled_from(["sqrt", "log2", None, 1, 0.5])),
-        max_depth=draw(st.sampled_from([None, 1, 4])),
-        min_samples_leaf=draw(st.sampled_from([1, 1, 2, 6])),
-        min_samples_split=draw(st.sampled_from([2, 2, 9])),
-        min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.01])),
-        n_jobs=draw(st.sampled_from([None, 2])),
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        if keeps_lists is not None:  # both ways of finding a node's rows of a feature
+            patch.setattr(random_forest, "_worth_keeping", lambda *_: keeps_lists)
+        assert_equal_trees(
+            X,
+            draw(st.sampled_from([labels, classes])),
+            to_predict,
+            n_estimators=2,
+            random_state=draw(st.integers(0, 2**32 - 1)),
+            bootstrap=draw(st.booleans()),
+            max_features=draw(st.sampled_from(["sqrt", "log2", None, 1, 0.5])),
+            max_depth=draw(st.sampled_from([None, 1, 4])),
+            min_samples_leaf=draw(st.sampled_from([1, 1, 2, 6])),
+            min_samples_split=draw(st.sampled_from([2, 2, 9])),
+            min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.01])),
+            n_jobs=draw(st.sampled_from([None, 2])),
+        )
 
 
 # --- what is left to scikit-learn ---

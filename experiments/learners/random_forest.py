@@ -553,17 +553,12 @@ def _grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, _Grou
 
 def _worth_keeping(columns: Columns, n_drawn: int) -> bool:
     """Whether lists that follow the nodes are less work than looking through whole lists at every large node."""
-    if _FORCE is not None:
-        return _FORCE
     n, n_entries = len(columns.start) - 1, len(columns.feature)
     if n <= WORD:
         return False
     looking = n / 8 * n_drawn * n_entries / len(columns.kind)
     keeping = 4 * n_entries * np.log2(n / WORD)
     return bool(looking > keeping)
-
-
-_FORCE = None
 
 
 def _with_lists(columns: Columns) -> Columns:
