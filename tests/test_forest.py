@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
+from experiments import datasets
+from experiments.config import compose_runs
 from experiments.forest import LEARNER, OWN_TREES, fit_predict
 from experiments.learners import random_forest, self_check
 from experiments.learners.random_forest import Forest, covers
@@ -87,22 +89,26 @@ def test_every_tree_is_scikit_learns(data):
         draw(st.sampled_from([2, 5, 70])),
         draw(st.booleans()),
     )
+    keeps_lists = draw(st.sampled_from([None, True, False]))
     if draw(st.booleans()):
         X, to_predict = sparse.csr_matrix(X), sparse.csr_matrix(to_predict)
-    assert_equal_trees(
-        X,
-        draw(st.sampled_from([labels, classes])),
-        to_predict,
-        n_estimators=2,
-        random_state=draw(st.integers(0, 2**32 - 1)),
-        bootstrap=draw(st.booleans()),
-        max_features=draw(st.sampled_from(["sqrt", "log2", None, 1, 0.5])),
-        max_depth=draw(st.sampled_from([None, 1, 4])),
-        min_samples_leaf=draw(st.sampled_from([1, 1, 2, 6])),
-        min_samples_split=draw(st.sampled_from([2, 2, 9])),
-        min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.01])),
-        n_jobs=draw(st.sampled_from([None, 2])),
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        if keeps_lists is not None:  # both ways of finding a node's rows of a feature
+            patch.setattr(random_forest, "_worth_keeping", lambda *_: keeps_lists)
+        assert_equal_trees(
+            X,
+            draw(st.sampled_from([labels, classes])),
+            to_predict,
+            n_estimators=2,
+            random_state=draw(st.integers(0, 2**32 - 1)),
+            bootstrap=draw(st.booleans()),
+            max_features=draw(st.sampled_from(["sqrt", "log2", None, 1, 0.5])),
+            max_depth=draw(st.sampled_from([None, 1, 4])),
+            min_samples_leaf=draw(st.sampled_from([1, 1, 2, 6])),
+            min_samples_split=draw(st.sampled_from([2, 2, 9])),
+            min_impurity_decrease=draw(st.sampled_from([0.0, 0.0, 0.01])),
+            n_jobs=draw(st.sampled_from([None, 2])),
+        )
 
 
 # --- what is left to scikit-learn ---
@@ -143,7 +149,9 @@ def test_other_learners_and_data_are_left_to_scikit_learn():
     with_gaps[3, 2] = np.nan
     unlike = labels.astype(int) * 2  # labels of other values than 0 and 1
     assert not covers(ExtraTreesClassifier(4, random_state=2), X, labels, to_predict)
+    twice = sparse.csr_matrix((np.ones(3), [1, 1, 2], np.r_[0, 2, np.full(39, 3)]), shape=X.shape)
     for data in (
+        (twice, labels, sparse.csr_matrix(to_predict)),
         (with_gaps, labels, to_predict),
         (X, labels, with_gaps),
         (X * 1e300, labels, to_predict),
@@ -222,3 +230,50 @@ def test_the_data_are_left_as_they_are():
         fit_predict(RandomForestClassifier(2, random_state=0), *given_data)
         for one, copy in zip(given_data, copies, strict=True):
             assert (one != copy).sum() == 0
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_stored_zeros_and_features_out_of_order_are_nothing_else(format):
+    X, labels, _, to_predict = made_up(7, "counts", 90, 12, 5)
+    stored = sparse.csr_matrix(X)
+    stored.data[::7] = 0.0
+    order = np.random.default_rng(0).permutation(12)
+    shuffled = stored[:, order]  # as after a ranking
+    assert not shuffled.has_sorted_indices
+    assert_equal_trees(
+        shuffled.asformat(format),
+        labels,
+        sparse.csr_matrix(to_predict)[:, order],
+        n_estimators=3,
+        random_state=1,
+    )
+
+
+#: Data set: rows to learn from at most, trees.
+REAL = {
+    "medical": (None, 10),
+    "emotions": (None, 10),
+    "birds": (None, 10),
+    "yeast": (None, 5),
+    "scene": (None, 5),
+    "bibtex": (3000, 3),
+    "science1": (2500, 3),
+    "delicious": (2500, 1),
+    "imdb": (20_000, 1),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_tree_on_real_data_is_scikit_learns(name, local_data):
+    n_at_most, n_trees = REAL[name]
+    config = compose_runs([f"dataset={name}", "ranker=relieff", f"paths.local_data={local_data}"]).configs[0]
+    data = datasets.load(config["dataset"], config["paths"]["local_data"])
+    rng = np.random.default_rng(4)
+    rows = rng.permutation(data.X.shape[0])
+    n_train = min(n_at_most or len(rows), len(rows) * 4 // 5)
+    train, test = np.sort(rows[:n_train]), np.sort(rows[n_train:][:300])
+    order = rng.permutation(data.X.shape[1])
+    labels = data.y.astype(np.uint8).toarray()
+    for size in {10, 100, data.X.shape[1]} - ({100} if n_trees == 1 else set()):
+        X = data.X[:, order[:size]]
+        assert_equal_trees(X[train], labels[train], X[test], n_estimators=n_trees, random_state=size)

@@ -22,7 +22,8 @@ from experiments.cells import cells_of
 from experiments.config import PROJECT_ROOT, compose_runs
 from experiments.errors import ConfigError, RankerError
 from experiments.evaluate import evaluate_all_features, evaluate_ranking, fold_seed
-from experiments.forest import fit_predict_labels
+from experiments.forest import fit_predict, fit_predict_labels
+from experiments.learners import self_check
 from experiments.metrics.f1 import f1_micro_macro_labels
 from experiments.rankers import rank
 from experiments.runner import run_study
@@ -139,6 +140,35 @@ def test_other_learners_are_fitted_as_they_are(learner):
 
 
 # --- one cell ---
+
+
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_rows_do_not_depend_on_whose_trees_they_are(monkeypatch, as_csr):
+    X, y = data(n_rows=90, n_features=12, as_csr=as_csr, shift=0.7)
+    ways = []
+    real = evaluate.fit_predict
+    monkeypatch.setattr(
+        evaluate, "fit_predict", lambda *given: ways.append((done := real(*given))[1]) or done
+    )
+    tables = []
+    for passes in (True, False):
+        monkeypatch.setattr(self_check, "passes", lambda passes=passes: passes)
+        tables.append(evaluated(cell(grid_points=5), X, y).table)
+    half = len(ways) // 2
+    assert ways == ["own_trees"] * half + ["learner"] * half and half > 3
+    for column in tables[0].column_names:
+        if "seconds" not in column and column != "peak_memory_mib":
+            assert tables[0][column].equals(tables[1][column]), column
+
+
+def test_a_forest_of_classes_is_grown_the_same_way():
+    X, y = data(n_rows=90, n_features=12, shift=0.7)
+    classes = y.toarray()[:, 0].astype(int)
+    predicted, way = fit_predict(RandomForestClassifier(9, random_state=4), X[:60], classes[:60], X[60:])
+    assert way == "own_trees"
+    assert np.array_equal(
+        predicted, RandomForestClassifier(9, random_state=4).fit(X[:60], classes[:60]).predict(X[60:])
+    )
 
 
 @pytest.mark.parametrize("as_csr", [False, True])

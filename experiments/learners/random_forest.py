@@ -5,9 +5,9 @@ its seed, the rows drawn for it, the features drawn at every node, the objective
 threshold and every leaf. :func:`covers` says for which parameters and data;
 :func:`experiments.learners.self_check.passes` whether the installed scikit-learn grows its trees this way.
 
-Memory: the features take 16 bytes per value that is not the most frequent one of its feature and 12 more in every
-thread, or 4 bytes per value where no value is frequent. Trees are forgotten when they have voted; the votes take 16
-bytes per test row and label.
+Memory: the features take at most 24 bytes per value that is not the most frequent one of its feature, of which 12 in
+every thread, or 4 bytes per value where no value is frequent. A tree takes 70 bytes a row and 40 bytes a feature in
+every thread, and is forgotten when it has voted; the votes take 16 bytes per test row and label.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from threading import local
 from typing import Any
 
@@ -25,26 +24,13 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.validation import check_random_state
 
-from experiments.learners.kernels.growing import WORD, Columns, Sample, Tree, Work, grow
-from experiments.learners.kernels.preparing import (
-    by_features,
-    by_rows,
-    describe,
-    draw,
-    fill_ranks,
-    group_labels,
-    leaf_labels,
-    leaves_dense,
-    leaves_sparse,
-    row_hashes,
-    same_rows,
-    vote,
-)
+from experiments.learners.forest_data import Targets, describe_columns, grouped, with_lists
+from experiments.learners.kernels.growing import grow
+from experiments.learners.kernels.layout import WORD, Columns, Sample, Tree, Work
+from experiments.learners.kernels.voting import draw, leaf_labels, leaves_dense, leaves_sparse, vote
 
 _INT32_MAX = np.iinfo(np.int32).max
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
-#: Rows that are equal in all features are counted together when there are no more different ones than this share.
-_WORTH_GROUPING = 0.7
 #: Parameters that have to have these values.
 _AS_THEY_ARE = {
     "criterion": "gini",
@@ -101,11 +87,22 @@ def covers(learner: Any, X_train, y_train, X_test) -> bool:
         values = X.data if sparse.issparse(X) else X
         if sparse.issparse(X) and not (X.format in ("csr", "csc") and X.nnz < _INT32_MAX):
             return False
+        if sparse.issparse(X) and _stores_twice(X):
+            return False
         if values.dtype.kind not in "biuf":
             return False
         if values.size and not max(-float(values.min()), float(values.max())) <= _FLOAT32_MAX:
             return False
     return True
+
+
+def _stores_twice(X) -> bool:
+    """Whether a sparse matrix stores a place more than once, which scikit-learn does not add up."""
+    if X.has_canonical_format:
+        return False
+    by_columns = X.tocsc(copy=True)
+    by_columns.sort_indices()
+    return not by_columns.has_canonical_format
 
 
 def _valid(parameters: dict[str, Any]) -> bool:
@@ -162,61 +159,6 @@ def fit_predict(learner: RandomForestClassifier, X_train, y_train: np.ndarray, X
     return (predicted & ~forest.targets.never).astype(y_train.dtype)
 
 
-@dataclass(frozen=True)
-class Targets:
-    """Labels of rows as lists.
-
-    Attributes
-    ----------
-    n_labels : int
-        Labels, or classes.
-    single : bool
-        Whether every row has one of several classes.
-    start, labels : int32 arrays
-        Which labels each row has.
-    classes, always, never : ndarray or None
-        The classes, or which labels all rows have or none.
-    """
-
-    n_labels: int
-    single: bool
-    start: np.ndarray
-    labels: np.ndarray
-    classes: np.ndarray | None = None
-    always: np.ndarray | None = None
-    never: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, y: np.ndarray) -> Targets:
-        """Make them of classes (n,) or 0/1 labels (n, L)."""
-        if y.ndim == 1:
-            classes, codes = np.unique(y, return_inverse=True)
-            start = np.arange(len(y) + 1, dtype=np.int32)
-            return cls(len(classes), True, start, codes.astype(np.int32), classes=classes)
-        rows, labels = np.nonzero(y)
-        start = np.zeros(len(y) + 1, dtype=np.int32)
-        np.cumsum(np.bincount(rows, minlength=len(y)), out=start[1:])
-        n_with = np.bincount(labels, minlength=y.shape[1])
-        return cls(
-            y.shape[1],
-            False,
-            start,
-            labels.astype(np.int32),
-            always=n_with == len(y),
-            never=n_with == 0,
-        )
-
-
-@dataclass(frozen=True)
-class _Groups:
-    """Rows that are equal in all features."""
-
-    group: np.ndarray  # int32 for each row; empty when every row is one of its own
-    label_start: np.ndarray
-    labels: np.ndarray
-    slot: np.ndarray  # where a label of a row is among the labels of its group
-
-
 class Forest:
     """The trees of a forest, one after the other.
 
@@ -234,12 +176,12 @@ class Forest:
         self.targets = Targets.of(y)
         self.n_rows, n_features = X.shape
         self.columns = describe_columns(X)
-        self.columns, self.groups = _grouped(self.columns, self.n_rows, self.targets)
+        self.columns, self.groups = grouped(self.columns, self.n_rows, self.targets)
         self._learner = learner
         n_drawn = _n_drawn(learner.max_features, n_features)
         self.keeps_lists = _worth_keeping(self.columns, n_drawn)
         if not self.keeps_lists:
-            self.columns = _with_lists(self.columns)
+            self.columns = with_lists(self.columns)
         depth = _INT32_MAX if learner.max_depth is None else learner.max_depth
         self._rules = np.array(
             [
@@ -329,12 +271,12 @@ class Forest:
             room.group_size,
             room.group_counts,
             room.sample,
+            room.work.rows,
         )
         n_nodes = grow(
             self.columns,
             room.sample,
             n_sampled,
-            targets.n_labels,
             targets.single,
             self._rules,
             float(self._learner.min_impurity_decrease),
@@ -373,10 +315,10 @@ class _Room:
         n_labelled = len(targets.labels)
         n_kept = n_entries if forest.keeps_lists else 0
 
-        def ints(size: int) -> np.ndarray:
+        def ints(size: int | tuple[int, int]) -> np.ndarray:
             return np.empty(size, dtype=np.int32)
 
-        self.sample = Sample(ints(n), ints(n), ints(n), ints(n + 1), ints(n_labelled), ints(n_labelled))
+        self.sample = Sample(ints((n, 4)), ints((n_labelled, 2)))
         n_nodes = 2 * n + 1
         self.tree = Tree(
             ints(n_nodes),
@@ -390,32 +332,30 @@ class _Room:
         self.work = Work(
             rows=ints(n),
             place=ints(n),
-            chosen_rows=ints(n),
+            some_rows=ints(n),
             keys=np.empty(n, dtype=np.int64),
             spare=np.empty(n, dtype=np.int64),
             histogram=np.empty(512, dtype=np.int64),
             features=ints(p),
-            begin=np.zeros(p, dtype=np.int32),
-            end=np.zeros(p, dtype=np.int32),
+            bounds=np.zeros((p, 2), dtype=np.int32),
             end_before=np.full(p, -1, dtype=np.int32),
             moved=ints(p),
-            touched=ints(p),
-            list_row=ints(n_kept),
-            list_entry=ints(n_kept),
-            list_place=ints(n_kept),
+            loaded=ints(p),
+            lists=np.empty(n_kept, dtype=np.int64),
+            entry_place=ints(n_kept),
+            saved=ints((_most_saved(n, p, n_kept) if n_kept else 0, 3)),
             mask=np.zeros(p, dtype=np.uint64),
+            touched=ints(p),
             is_touched=_bits_of(columns.slot >= 0),
-            total=ints(n_labels),
-            total_small=np.zeros(n_labels, dtype=np.int32),
-            side=np.zeros(n_labels, dtype=np.int32),
+            total=np.zeros((n_labels, 2), dtype=np.int32),
+            small_total=np.zeros((n_labels, 2), dtype=np.int32),
             present=ints(n_labels),
             present_bits=np.zeros((n_labels + 63) // 64, dtype=np.uint64),
             stack=np.empty((n + 2, 10), dtype=np.int64),
             impurity=np.empty(n + 2),
             word=np.zeros(n + 2, dtype=np.uint64),
-            saved=np.empty((_most_saved(n, p, n_kept) if n_kept else 0, 3), dtype=np.int32),
-            best=np.empty(5),
-            chosen=np.empty(3, dtype=np.int64),
+            best=np.empty(8),
+            counters=np.zeros(2, dtype=np.int64),
         )
         groups = forest.groups
         n_groups = len(groups.label_start) - 1 if len(groups.group) else 0
@@ -441,137 +381,14 @@ def _bits_of(given: np.ndarray) -> np.ndarray:
     return words
 
 
-def describe_columns(X) -> Columns:
-    """Turn features into lists and ranks.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, p)
-        Finite.
-
-    Returns
-    -------
-    Columns
-    """
-    n, p = X.shape
-    nothing = np.empty(0, dtype=np.int32)
-    if sparse.issparse(X):
-        X = X.astype(np.float32).tocsc()
-        X.sum_duplicates()
-        start, row_of, data, dense = X.indptr, X.indices, X.data, np.empty((0, 0), dtype=np.float32)
-        start, row_of = (each.astype(np.int32, copy=False) for each in (start, row_of))
-        n_stored = X.nnz
-    else:
-        dense = np.ascontiguousarray(X.T, dtype=np.float32)
-        start, row_of, data = nothing, nothing, np.empty(0, dtype=np.float32)
-        n_stored = n * p
-    kind, close = np.empty(p, dtype=np.int8), np.empty(p, dtype=np.bool_)
-    default, slot = np.empty(p, dtype=np.int32), np.empty(p, dtype=np.int32)
-    value_start, region = np.empty(p + 1, dtype=np.int64), np.empty(p + 1, dtype=np.int64)
-    values = np.empty(n_stored + p, dtype=np.float32)
-    list_row, list_rank = (np.empty(n_stored, dtype=np.int32) for _ in range(2))
-    n_values, n_entries, n_dense, n_few = describe(
-        start,
-        row_of,
-        data,
-        dense,
-        n,
-        kind,
-        close,
-        default,
-        slot,
-        value_start,
-        values,
-        region,
-        list_row,
-        list_rank,
-    )
-    values = values[:n_values].copy()
-    ranks = np.empty((n_dense, n), dtype=np.int32)
-    fill_ranks(start, row_of, data, dense, n, slot, value_start, values, ranks)
-    start_of_row = np.empty(n + 1, dtype=np.int64)
-    feature = np.empty(n_entries, dtype=np.int32)
-    rank = np.empty(n_entries if n_few else 0, dtype=np.int32)
-    by_rows(region, list_row, list_rank, n, start_of_row, feature, rank)
-    return Columns(
-        kind,
-        close,
-        default,
-        value_start,
-        values,
-        region,
-        start_of_row,
-        feature,
-        rank,
-        nothing,
-        nothing,
-        slot,
-        ranks,
-    )
-
-
-def _grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, _Groups]:
-    """Count rows together that are equal in all features, when there are many."""
-    nothing = np.empty(0, dtype=np.int32)
-    alone = columns, _Groups(nothing, nothing, nothing, nothing)
-    hashes = np.empty(n, dtype=np.uint64)
-    row_hashes(columns.start, columns.feature, columns.rank, columns.ranks, n, hashes)
-    different, first, group = np.unique(hashes, return_index=True, return_inverse=True)
-    if len(different) > _WORTH_GROUPING * n:
-        return alone
-    # In the order of the rows, which are near each other in memory then.
-    order = np.argsort(first)
-    number = np.empty(len(first), dtype=np.int32)
-    number[order] = np.arange(len(first), dtype=np.int32)
-    group, first = number[group], first[order]
-    if not same_rows(columns.start, columns.feature, columns.rank, columns.ranks, group, first):
-        return alone
-    lengths = np.diff(columns.start)[first]
-    start = np.zeros(len(first) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=start[1:])
-    entries = np.repeat(columns.start[first] - start[:-1], lengths) + np.arange(start[-1])
-    feature = columns.feature[entries]
-    region = np.zeros(len(columns.kind) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(feature, minlength=len(columns.kind)), out=region[1:])
-    columns = columns._replace(
-        region=region,
-        start=start,
-        feature=feature,
-        rank=columns.rank[entries] if len(columns.rank) else columns.rank,
-        ranks=np.ascontiguousarray(columns.ranks[:, first]),
-    )
-    label_start = np.empty(len(first) + 1, dtype=np.int32)
-    labels, slot = np.empty_like(targets.labels), np.empty_like(targets.labels)
-    in_order = np.argsort(group, kind="stable").astype(np.int32)
-    n_labelled = group_labels(
-        group, in_order, targets.n_labels, targets.start, targets.labels, label_start, labels, slot
-    )
-    return columns, _Groups(group, label_start, labels[:n_labelled].copy(), slot)
-
-
 def _worth_keeping(columns: Columns, n_drawn: int) -> bool:
     """Whether lists that follow the nodes are less work than looking through whole lists at every large node."""
-    if _FORCE is not None:
-        return _FORCE
     n, n_entries = len(columns.start) - 1, len(columns.feature)
     if n <= WORD:
         return False
     looking = n / 8 * n_drawn * n_entries / len(columns.kind)
     keeping = 4 * n_entries * np.log2(n / WORD)
     return bool(looking > keeping)
-
-
-_FORCE = None
-
-
-def _with_lists(columns: Columns) -> Columns:
-    """Add the rows of each feature."""
-    n_entries = len(columns.feature)
-    list_row = np.empty(n_entries, dtype=np.int32)
-    list_rank = np.empty(len(columns.rank), dtype=np.int32)
-    n = len(columns.start) - 1
-    by_features(columns.start, columns.feature, columns.rank, n, columns.region, list_row, list_rank)
-    return columns._replace(list_row=list_row, list_rank=list_rank)
 
 
 def _n_drawn(max_features: Any, n_features: int) -> int:

@@ -37,5 +37,7 @@ def _compiled(function, options):
     dispatcher = njit(**options)(function)
     with suppress(AttributeError):  # no cache where nothing is compiled
         file = dispatcher._cache._cache_file
-        file._source_stamp = (file._source_stamp, _FINGERPRINT)
+        # In the name, not only in the stamp: the index of an older copy cannot even be read when a type has gone.
+        name = f"{file._index_name.removesuffix('.nbi')}.{_FINGERPRINT[:16]}"
+        dispatcher._cache._cache_file = type(file)(file._cache_path, name, file._source_stamp)
     return dispatcher

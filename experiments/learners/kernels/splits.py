@@ -12,8 +12,9 @@ margin is W L u (L / 2 + 6), doubled to be safe, with 16 in the place of 6 for t
 
 A label that no row of a side has, or every row, adds a term of exactly 0 to the side's impurity and is left out.
 
-``best`` holds the cheap objective, scikit-learn's, the impurities left and right, and the weight on the left;
-``chosen`` the feature (-1: none), and the ranks of the values below and above the threshold.
+``best`` holds the best split so far: the cheap objective, scikit-learn's, the impurities left and right, the weight
+on the left, the feature (-1: none), and the ranks of the values below and above the threshold. ``total`` holds the
+weight with each label in the node, and on the side that is being judged.
 """
 
 from __future__ import annotations
@@ -21,174 +22,128 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.learners.kernels import inner_kernel
-
-#: Bits of a key that are the row; the rank of its value lies above.
-ROW = 0xFFFFFFFF
+from experiments.learners.kernels.layout import (
+    CHEAP,
+    CHOSEN,
+    FIRST,
+    HIGH,
+    IMPURITY_LEFT,
+    IMPURITY_RIGHT,
+    LAST,
+    LOW,
+    ROW,
+    SIZE,
+    VALUE,
+    WEIGHT,
+    WEIGHT_LEFT,
+)
 
 
 @inner_kernel
-def impurities(t, r, present, n_present, weight, side, n_labels):
-    """Return the Gini impurity of a side with label counts ``r`` and weight ``side``, and that of the other."""
-    other = weight - side
+def impurities(total, present, node, side):
+    """Return the Gini impurity of the side that is judged, which has weight ``side``, and that of the other."""
+    other = node.weight - side
     side_squared = float(side) * float(side)
     other_squared = float(other) * float(other)
     of_side = 0.0
     of_other = 0.0
-    for j in range(n_present):
+    for j in range(node.n_present):
         k = present[j]
-        n_with = np.int64(r[k])
+        n_with = np.int64(total[k, 1])
         n_without = side - n_with
         if n_with > 0 and n_without > 0:
             squares = n_without * n_without + n_with * n_with
             of_side += 1.0 - float(squares) / side_squared
-        n_with = np.int64(t[k]) - n_with
+        n_with = np.int64(total[k, 0]) - n_with
         n_without = other - n_with
         if n_with > 0 and n_without > 0:
             squares = n_without * n_without + n_with * n_with
             of_other += 1.0 - float(squares) / other_squared
-    return of_side / n_labels, of_other / n_labels
+    return of_side / node.n_labels, of_other / node.n_labels
 
 
 @inner_kernel
-def offer(best, chosen, of_side, of_other, side, other, on_right, equal_wins, cheap, feature, low, high):
-    """Take a split when it is better than the best so far; return whether it was taken."""
+def is_behind(cheapest, node_weight, node_squares, margin, side, own, shared):
+    """Whether a split stays behind the best so far, by its cheap objective."""
+    side = float(side)
+    other = float(node_weight) - side
+    squares_other = float(node_squares - 2 * shared + own)
+    return float(own) * other + squares_other * side < (cheapest - margin) * (side * other)
+
+
+@inner_kernel
+def judge(best, total, present, node, side, own, shared, on_right, equal_wins, feature, low, high):
+    """Take a split when scikit-learn's objective is better than the best so far.
+
+    Parameters
+    ----------
+    side : int
+        Weight of the side that is judged.
+    own, shared : int
+        |r|² of its label counts r, and t · r with those of the node.
+    on_right : bool
+        Whether it is the right side.
+    equal_wins : bool
+        Whether to take a split that is as good.
+    feature, low, high : int
+        The feature, and the ranks of the values on both sides of the threshold.
+
+    Returns
+    -------
+    bool
+        Whether it was taken.
+    """
+    other = node.weight - side
+    squares_other = node.squares - 2 * shared + own
+    if node.single:
+        of_side = 1.0 - float(own) / (float(side) * float(side))
+        of_other = 1.0 - float(squares_other) / (float(other) * float(other))
+    else:
+        of_side, of_other = impurities(total, present, node, side)
     if on_right:
         value = -(float(side) * of_side) - float(other) * of_other
     else:
         value = -(float(other) * of_other) - float(side) * of_side
-    if value > best[1] or (equal_wins and value == best[1]):
-        best[0] = cheap
-        best[1] = value
-        if on_right:
-            best[2] = of_other
-            best[3] = of_side
-            best[4] = other
-        else:
-            best[2] = of_side
-            best[3] = of_other
-            best[4] = side
-        chosen[0] = feature
-        chosen[1] = low
-        chosen[2] = high
-        return True
-    return False
-
-
-@inner_kernel
-def judge(
-    best,
-    chosen,
-    margin,
-    t,
-    r,
-    present,
-    n_present,
-    n_labels,
-    single,
-    weight,
-    side,
-    squares_side,
-    squares_other,
-    on_right,
-    equal_wins,
-    feature,
-    low,
-    high,
-):
-    """Judge the split off of a side with label counts ``r``; return whether it was taken."""
-    other = weight - side
-    product = float(side) * float(other)
-    cheap = float(squares_side) * float(other) + float(squares_other) * float(side)
-    if cheap < (best[0] - margin) * product:
+    if not (value > best[VALUE] or (equal_wins and value == best[VALUE])):
         return False
-    if single:
-        of_side = 1.0 - float(squares_side) / (float(side) * float(side))
-        of_other = 1.0 - float(squares_other) / (float(other) * float(other))
-    else:
-        of_side, of_other = impurities(t, r, present, n_present, weight, side, n_labels)
-    return offer(
-        best,
-        chosen,
-        of_side,
-        of_other,
-        side,
-        other,
-        on_right,
-        equal_wins,
-        cheap / product,
-        feature,
-        low,
-        high,
-    )
+    best[CHEAP] = float(own) / float(side) + float(squares_other) / float(other)
+    best[VALUE] = value
+    best[IMPURITY_LEFT] = of_other if on_right else of_side
+    best[IMPURITY_RIGHT] = of_side if on_right else of_other
+    best[WEIGHT_LEFT] = other if on_right else side
+    best[CHOSEN] = feature
+    best[LOW] = low
+    best[HIGH] = high
+    return True
 
 
 @inner_kernel
-def in_two(
-    rows,
-    first,
-    last,
-    weights,
-    sizes,
-    label_start,
-    labels,
-    counts,
-    t,
-    squares,
-    weight,
-    size,
-    min_leaf,
-    r,
-    present,
-    n_present,
-    n_labels,
-    single,
-    margin,
-    best,
-    chosen,
-    feature,
-    on_right,
-):
-    """Judge the one split of a feature of two values, of which ``rows[first:last]`` have the rarer one."""
+def in_two(rows, n_side, about, pairs, total, present, node, best, feature, on_right):
+    """Judge the one split of a feature of two values, of which ``rows[:n_side]`` have the rarer one."""
     side = np.int64(0)
-    n_side = np.int64(0)
-    own = np.int64(0)  # |r|²
-    shared = np.int64(0)  # t · r
-    for a in range(first, last):
+    size = np.int64(0)
+    own = np.int64(0)
+    shared = np.int64(0)
+    for a in range(n_side):
         i = rows[a]
-        side += weights[i]
-        n_side += sizes[i]
-        for q in range(label_start[i], label_start[i + 1]):
-            k = labels[q]
-            c = np.int64(counts[q])
-            before = np.int64(r[k])
+        side += about[i, WEIGHT]
+        size += about[i, SIZE]
+        for q in range(about[i, FIRST], about[i, LAST]):
+            k = pairs[q, 0]
+            c = np.int64(pairs[q, 1])
+            before = np.int64(total[k, 1])
             own += c * (2 * before + c)
-            shared += c * t[k]
-            r[k] = before + c
-    if n_side >= min_leaf and size - n_side >= min_leaf:
-        judge(
-            best,
-            chosen,
-            margin,
-            t,
-            r,
-            present,
-            n_present,
-            n_labels,
-            single,
-            weight,
-            side,
-            own,
-            squares - 2 * shared + own,
-            on_right,
-            False,
-            feature,
-            0,
-            1,
-        )
-    for a in range(first, last):
+            shared += c * total[k, 0]
+            total[k, 1] = before + c
+    taken = False
+    if size >= node.min_leaf and node.size - size >= node.min_leaf:
+        if not is_behind(best[CHEAP], node.weight, node.squares, node.margin, side, own, shared):
+            taken = judge(best, total, present, node, side, own, shared, on_right, False, feature, 0, 1)
+    for a in range(n_side):
         i = rows[a]
-        for q in range(label_start[i], label_start[i + 1]):
-            r[labels[q]] = 0
+        for q in range(about[i, FIRST], about[i, LAST]):
+            total[pairs[q, 0], 1] = 0
+    return taken
 
 
 @inner_kernel
@@ -199,101 +154,64 @@ def apart(values, start, low, high):
 
 @inner_kernel
 def along(
-    keys,
-    n_keys,
-    n_default,
-    default,
-    values,
-    value_start,
-    close,
-    weights,
-    sizes,
-    label_start,
-    labels,
-    counts,
-    t,
-    squares,
-    weight,
-    size,
-    min_leaf,
-    r,
-    present,
-    n_present,
-    n_labels,
-    single,
-    margin,
-    best,
-    chosen,
-    feature,
+    keys, n_keys, default, values, value_start, close, about, pairs, total, present, node, best, feature
 ):
-    """Judge all splits of a feature of which most rows have the value of rank ``default``.
+    """Judge all splits of a feature of which most rows may have the value of rank ``default``.
 
     ``keys`` are the other rows, sorted by rank. Those below the default are walked upwards, those above it
     downwards, so that the default's rows are never looked at. Of splits that are equally good the lowest wins.
     """
+    n_default = node.n_groups - n_keys
     n_below = 0
     while n_below < n_keys and (keys[n_below] >> 32) < default:
         n_below += 1
-    for upwards in (True, False):
+    for walk in range(2):
+        upwards = walk == 0
         taken = False
         side = np.int64(0)
-        n_side = np.int64(0)
+        size = np.int64(0)
         own = np.int64(0)
         shared = np.int64(0)
         a, step, n_steps = (0, 1, n_below) if upwards else (n_keys - 1, -1, n_keys - n_below)
         for s in range(n_steps):
-            key = keys[a]
-            i = key & ROW
-            here = key >> 32
-            side += weights[i]
-            n_side += sizes[i]
-            for q in range(label_start[i], label_start[i + 1]):
-                k = labels[q]
-                c = np.int64(counts[q])
-                before = np.int64(r[k])
+            i = keys[a] & ROW
+            here = keys[a] >> 32
+            side += about[i, WEIGHT]
+            size += about[i, SIZE]
+            for q in range(about[i, FIRST], about[i, LAST]):
+                k = pairs[q, 0]
+                c = np.int64(pairs[q, 1])
+                before = np.int64(total[k, 1])
                 own += c * (2 * before + c)
-                shared += c * t[k]
-                r[k] = before + c
+                shared += c * total[k, 0]
+                total[k, 1] = before + c
             a += step
             if s + 1 < n_steps:
                 there = keys[a] >> 32
             elif n_default > 0:
-                there = default
+                there = np.int64(default)
             elif not upwards and n_below > 0:
                 there = keys[a] >> 32
             else:
                 break  # all rows are on this side, or the other walk judges this split
-            if there == here or n_side < min_leaf or size - n_side < min_leaf:
+            if there == here or size < node.min_leaf or node.size - size < node.min_leaf:
                 continue
             low, high = (here, there) if upwards else (there, here)
             if close and not apart(values, value_start, low, high):
                 continue
-            if judge(
-                best,
-                chosen,
-                margin,
-                t,
-                r,
-                present,
-                n_present,
-                n_labels,
-                single,
-                weight,
-                side,
-                own,
-                squares - 2 * shared + own,
-                not upwards,
-                taken,
-                feature,
-                low,
-                high,
-            ):
+            if is_behind(best[CHEAP], node.weight, node.squares, node.margin, side, own, shared):
+                continue
+            if judge(best, total, present, node, side, own, shared, not upwards, taken, feature, low, high):
                 taken = taken or not upwards
-        for s in range(n_keys):
-            if (s < n_below) == upwards:
-                i = keys[s] & ROW
-                for q in range(label_start[i], label_start[i + 1]):
-                    r[labels[q]] = 0
+        first, last = (0, n_below) if upwards else (n_below, n_keys)
+        if node.n_present <= last - first:
+            for j in range(node.n_present):
+                total[present[j], 1] = 0
+            continue
+        for s in range(first, last):
+            i = keys[s] & ROW
+            for q in range(about[i, FIRST], about[i, LAST]):
+                total[pairs[q, 0], 1] = 0
 
 
 @inner_kernel

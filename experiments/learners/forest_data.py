@@ -1,0 +1,180 @@
+"""Features, labels and rows of a forest as its kernels take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from experiments.learners.kernels.describing import by_features, by_rows, describe, fill_ranks
+from experiments.learners.kernels.grouping import group_labels, row_hashes, same_rows
+from experiments.learners.kernels.layout import Columns
+
+#: Rows that are equal in all features are counted together when there are no more different ones than this share.
+_WORTH_GROUPING = 0.7
+#: Values of dense features that are sorted in one call.
+_SORTED_TOGETHER = 2**19
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Labels of rows as lists.
+
+    Attributes
+    ----------
+    n_labels : int
+        Labels, or classes.
+    single : bool
+        Whether every row has one of several classes.
+    start, labels : int32 arrays
+        Which labels each row has.
+    classes, always, never : ndarray or None
+        The classes, or which labels all rows have or none.
+    """
+
+    n_labels: int
+    single: bool
+    start: np.ndarray
+    labels: np.ndarray
+    classes: np.ndarray | None = None
+    always: np.ndarray | None = None
+    never: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, y: np.ndarray) -> Targets:
+        """Make them of classes (n,) or 0/1 labels (n, L)."""
+        if y.ndim == 1:
+            classes, codes = np.unique(y, return_inverse=True)
+            start = np.arange(len(y) + 1, dtype=np.int32)
+            return cls(len(classes), True, start, codes.astype(np.int32), classes=classes)
+        rows, labels = np.nonzero(y)
+        start = np.zeros(len(y) + 1, dtype=np.int32)
+        np.cumsum(np.bincount(rows, minlength=len(y)), out=start[1:])
+        n_with = np.bincount(labels, minlength=y.shape[1])
+        return cls(
+            y.shape[1],
+            False,
+            start,
+            labels.astype(np.int32),
+            always=n_with == len(y),
+            never=n_with == 0,
+        )
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rows that are equal in all features."""
+
+    group: np.ndarray  # int32 for each row; empty when every row is one of its own
+    label_start: np.ndarray
+    labels: np.ndarray
+    slot: np.ndarray  # where a label of a row is among the labels of its group
+
+
+def describe_columns(X) -> Columns:
+    """Turn features into lists and ranks.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, p)
+        Finite.
+
+    Returns
+    -------
+    Columns
+    """
+    n, p = X.shape
+    nothing = np.empty(0, dtype=np.int32)
+    if sparse.issparse(X):
+        X = X.astype(np.float32).tocsc()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        start, row_of = (each.astype(np.int32, copy=False) for each in (X.indptr, X.indices))
+        data, dense, n_stored = X.data, np.empty((0, 0), dtype=np.float32), X.nnz
+        step = p
+    else:
+        dense, n_stored = np.ascontiguousarray(X.T, dtype=np.float32), n * p
+        start, row_of, data = nothing, nothing, np.empty(0, dtype=np.float32)
+        step = max(1, _SORTED_TOGETHER // n)
+    columns = Columns(
+        kind=np.empty(p, dtype=np.int8),
+        close=np.empty(p, dtype=np.bool_),
+        default=np.empty(p, dtype=np.int32),
+        value_start=np.zeros(p + 1, dtype=np.int64),
+        values=np.empty(n_stored + p, dtype=np.float32),
+        region=np.zeros(p + 1, dtype=np.int64),
+        start=np.empty(n + 1, dtype=np.int64),
+        feature=nothing,
+        rank=nothing,
+        list_row=nothing,
+        list_rank=nothing,
+        slot=np.empty(p, dtype=np.int32),
+        ranks=np.empty((len(dense), n), dtype=np.int32),
+    )
+    list_row, list_rank = (np.empty(n_stored, dtype=np.int32) for _ in range(2))
+    counters = np.zeros(4, dtype=np.int64)
+    for first in range(0, p, step):
+        last = min(first + step, p)
+        order = np.argsort(dense[first:last], axis=1) if len(dense) else np.empty((0, 0), dtype=np.int64)
+        describe(start, row_of, data, dense, order, first, last, n, columns, list_row, list_rank, counters)
+    n_values, n_entries, n_dense, n_few = counters.tolist()
+    columns = columns._replace(
+        values=columns.values[:n_values].copy(),
+        feature=np.empty(n_entries, dtype=np.int32),
+        rank=np.empty(n_entries if n_few else 0, dtype=np.int32),
+        ranks=columns.ranks[:n_dense] if len(dense) else np.empty((n_dense, n), dtype=np.int32),
+    )
+    if not len(dense):
+        fill_ranks(start, row_of, data, columns.slot, columns.value_start, columns.values, columns.ranks)
+    by_rows(columns.region, list_row, list_rank, n, columns.start, columns.feature, columns.rank)
+    return columns
+
+
+def with_lists(columns: Columns) -> Columns:
+    """Add the rows of each feature."""
+    n_entries = len(columns.feature)
+    list_row = np.empty(n_entries, dtype=np.int32)
+    list_rank = np.empty(len(columns.rank), dtype=np.int32)
+    n = len(columns.start) - 1
+    by_features(columns.start, columns.feature, columns.rank, n, columns.region, list_row, list_rank)
+    return columns._replace(list_row=list_row, list_rank=list_rank)
+
+
+def grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, Groups]:
+    """Count rows together that are equal in all features, when there are many."""
+    nothing = np.empty(0, dtype=np.int32)
+    alone = columns, Groups(nothing, nothing, nothing, nothing)
+    hashes = np.empty(n, dtype=np.uint64)
+    row_hashes(columns.start, columns.feature, columns.rank, columns.ranks, n, hashes)
+    different, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    if len(different) > _WORTH_GROUPING * n:
+        return alone
+    # In the order of the rows, which are near each other in memory then.
+    order = np.argsort(first)
+    number = np.empty(len(first), dtype=np.int32)
+    number[order] = np.arange(len(first), dtype=np.int32)
+    group, first = number[group], first[order]
+    if not same_rows(columns.start, columns.feature, columns.rank, columns.ranks, group, first):
+        return alone
+    lengths = np.diff(columns.start)[first]
+    start = np.zeros(len(first) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=start[1:])
+    entries = np.repeat(columns.start[first] - start[:-1], lengths) + np.arange(start[-1])
+    feature = columns.feature[entries]
+    region = np.zeros(len(columns.kind) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(feature, minlength=len(columns.kind)), out=region[1:])
+    columns = columns._replace(
+        region=region,
+        start=start,
+        feature=feature,
+        rank=columns.rank[entries] if len(columns.rank) else columns.rank,
+        ranks=np.ascontiguousarray(columns.ranks[:, first]),
+    )
+    label_start = np.empty(len(first) + 1, dtype=np.int32)
+    labels, slot = np.empty_like(targets.labels), np.empty_like(targets.labels)
+    in_order = np.argsort(group, kind="stable").astype(np.int32)
+    n_labelled = group_labels(
+        group, in_order, targets.n_labels, targets.start, targets.labels, label_start, labels, slot
+    )
+    return columns, Groups(group, label_start, labels[:n_labelled].copy(), slot)
