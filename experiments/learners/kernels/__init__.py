@@ -21,6 +21,10 @@ _FINGERPRINT = hashlib.sha256(
 _OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 #: Without counting references, which takes a third of the time where small functions are handed many arrays.
 _UNCOUNTED = _OPTIONS | {"_nrt": False}
+_UNKEPT = {"cache": False}
+
+#: In the name, not only in the stamp: the index of an older copy cannot even be read when a type has gone.
+_name_of_index = f"{{}}.{_FINGERPRINT[:16]}".format
 
 
 def kernel(function):
@@ -34,10 +38,13 @@ def inner_kernel(function):
 
 
 def _compiled(function, options):
-    dispatcher = njit(**options)(function)
+    try:
+        dispatcher = njit(**options)(function)
+    except RuntimeError:  # a read-only installation without a home folder: nowhere to keep compiled code
+        return njit(**options | _UNKEPT)(function)
     with suppress(AttributeError):  # no cache where nothing is compiled
         file = dispatcher._cache._cache_file
-        # In the name, not only in the stamp: the index of an older copy cannot even be read when a type has gone.
-        name = f"{file._index_name.removesuffix('.nbi')}.{_FINGERPRINT[:16]}"
-        dispatcher._cache._cache_file = type(file)(file._cache_path, name, file._source_stamp)
+        dispatcher._cache._cache_file = type(file)(
+            file._cache_path, _name_of_index(file._index_name), file._source_stamp
+        )
     return dispatcher
