@@ -5,9 +5,10 @@ its seed, the rows drawn for it, the features drawn at every node, the objective
 threshold and every leaf. :func:`covers` says for which parameters and data;
 :func:`experiments.learners.self_check.passes` whether the installed scikit-learn grows its trees this way.
 
-Memory: the features take at most 24 bytes per value that is not the most frequent one of its feature, of which 12
-in every thread, or 4 bytes per value where no value is frequent. A tree takes 70 bytes a row and 40 bytes a feature in
-every thread, and is forgotten when it has voted; the votes take 16 bytes per test row and label.
+Memory: the features take at most 24 bytes per value that is not the most frequent one of its feature, of
+which 12 in every thread, or 4 bytes per value where no value is frequent. A tree takes 70 bytes a row and
+40 bytes a feature in every thread, and is forgotten when it has voted; the votes take 16 bytes per test row
+and label.
 """
 
 from __future__ import annotations
