@@ -62,7 +62,7 @@ def weights_of_rankers(folder, n_features=12):
 
 
 def configs(tmp_path, results="results", learner=None, names=LISTED, launcher=None, **protocol):
-    given, paths = weights_of_rankers(tmp_path)
+    _, paths = weights_of_rankers(tmp_path)
     learner = learner or {"_target_": "cheap.Logged", "log": str(tmp_path / "log"), "seconds": 0.001}
     made = [
         cheap.config(
