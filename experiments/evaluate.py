@@ -6,6 +6,7 @@ Everything here follows ``decisions.md`` §4 and the paper's evaluation section.
 from __future__ import annotations
 
 import json
+import math
 import platform
 import time
 from collections import Counter
@@ -32,6 +33,7 @@ from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid
 from experiments.processes import ctrl_c_watched
 from experiments.rankers import RankResult, built_value
 from experiments.rows import all_ok, machine, to_frame, to_table
+from experiments.score_cache import FoldScores, Score, names_of
 from experiments.splits import folds
 from experiments.studies import Subject
 from experiments.targets import locate, parameter_names
@@ -187,6 +189,9 @@ def evaluate_ranking(
     Before the first fit of a ranker on a data set in this process the same fit runs once untimed, so that
     compilation is not in ``fit_seconds``.
 
+    With ``terms.scores``, a learner is not fitted again on features that it was given in the same order in this
+    fold for another ranker. ``learner_seconds`` is in any case what the fits took when they were done.
+
     Parameters
     ----------
     cell : Cell
@@ -218,7 +223,10 @@ def evaluate_ranking(
         ranked, numbers = _rank(cell, part, noise, terms)
         grid = feature_grid(part.n_features, cell.grid_points)
         order = descending_order(ranked.weights)
-        learnt = _learn(cell, part, order, grid[:-1], noise)
+        known = None
+        if terms.scores is not None and cell.reference is not None:
+            known = terms.scores.of_fold(cell.reference.key, part.fold)
+        learnt = _learn(cell, part, order, grid[:-1], noise, known, timed=terms.timed)
         return {
             **numbers,
             "learner_seconds": learnt.seconds,
@@ -408,43 +416,88 @@ def _rank(cell: Cell, part: _Part, noise: Noise, terms: Terms) -> tuple[RankResu
     }
 
 
-def _learn(cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int], noise: Noise) -> _Learnt:
+def _learn(
+    cell: Cell,
+    part: _Part,
+    order: np.ndarray,
+    sizes: Sequence[int],
+    noise: Noise,
+    known: FoldScores | None = None,
+    timed: bool = True,
+) -> _Learnt:
     """Fit and test the learner on the first ``size`` features of ``order``, for each of the growing sizes."""
     learnt = _Learnt()
     if len(sizes) == 0:
         return learnt
-    used = order[: sizes[-1]]
-    train, test = part.X_train[:, used], part.X_test[:, used]
-    if cell.task == "multilabel":
-        # Learners of label matrices take them dense only; a byte a label is the least that can be. Columns are
-        # left as they are: scaling is there for logistic regression to converge (``decisions.md`` §4.3).
-        y_train = part.y_train.astype(np.uint8).toarray()
-        f1 = f1_micro_macro_labels
-    else:
-        y_train = part.y_train
-        f1 = partial(f1_micro_macro, n_classes=part.n_classes)
-        # Scaling works column by column, so that of the features used is that of all of them, once per fold.
-        scaler = MaxAbsScaler(copy=False)
-        train = scaler.fit_transform(train)
-        test = scaler.transform(test)
     learner = make_learner(cell.learner, part.seed)
-    # A learner may know how to go on from fewer columns to more.
-    path = learner.path(train, y_train, sizes) if hasattr(learner, "path") else None
-    with noise.caught() as caught:
-        for size in sizes:
-            X_test = test[:, :size]
-            start = time.perf_counter()
-            if path is None:
-                learner = make_learner(cell.learner, part.seed)  # cheaper than a clone
-                predicted, learnt.way = fit_predict(learner, train[:, :size], y_train, X_test)
-            else:
-                predicted = next(path).predict(X_test)
-            learnt.seconds += time.perf_counter() - start
-            micro, macro = f1(part.y_test, predicted)
-            learnt.micro.append(micro)
-            learnt.macro.append(macro)
+    # A learner may know how to go on from fewer columns to more. Where each fit starts is rounding in the next, so
+    # its scores are looked up for a whole sequence of features, or not at all.
+    nested = hasattr(learner, "path")
+    found: list[Score | None] = [None] * len(sizes)
+    if known is not None:
+        names = names_of(order, sizes, nested=nested)
+        found = [known.get(name) for name in names]
+        if nested and None in found:
+            found = [None] * len(sizes)
+    fitting = _Fitting(cell, part, order, sizes) if None in found else None
+    try:
+        with noise.caught() as caught:
+            for place, size in enumerate(sizes):
+                score = found[place]
+                if score is None:
+                    n_told = len(caught), noise.counts.total()
+                    score = fitting.score(size)
+                    quiet = n_told == (len(caught), noise.counts.total())
+                    if (
+                        known is not None and quiet
+                    ):  # a warning is to be counted in every row that it is about
+                        seconds = score.seconds if timed else math.nan
+                        known.add(names[place], score._replace(seconds=seconds), score.seconds)
+                learnt.micro.append(score.micro)
+                learnt.macro.append(score.macro)
+                learnt.seconds += score.seconds
+                learnt.way = score.way
+    finally:
+        if known is not None:
+            known.write()
     learnt.converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     return learnt
+
+
+class _Fitting:
+    """The learner of a fold on ever more features."""
+
+    def __init__(self, cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int]):
+        self._cell, self._part = cell, part
+        used = order[: sizes[-1]]
+        train, test = part.X_train[:, used], part.X_test[:, used]
+        if cell.task == "multilabel":
+            # Learners of label matrices take them dense only; a byte a label is the least that can be. Columns are
+            # left as they are: scaling is there for logistic regression to converge (``decisions.md`` §4.3).
+            self._y = part.y_train.astype(np.uint8).toarray()
+            self._f1 = f1_micro_macro_labels
+        else:
+            self._y = part.y_train
+            self._f1 = partial(f1_micro_macro, n_classes=part.n_classes)
+            # Scaling works column by column, so that of the features used is that of all of them, once per fold.
+            scaler = MaxAbsScaler(copy=False)
+            train = scaler.fit_transform(train)
+            test = scaler.transform(test)
+        self._train, self._test = train, test
+        learner = make_learner(cell.learner, part.seed)
+        self._path = learner.path(train, self._y, sizes) if hasattr(learner, "path") else None
+
+    def score(self, size: int) -> Score:
+        X_test, way = self._test[:, :size], None
+        start = time.perf_counter()
+        if self._path is None:
+            learner = make_learner(self._cell.learner, self._part.seed)  # cheaper than a clone
+            predicted, way = fit_predict(learner, self._train[:, :size], self._y, X_test)
+        else:
+            predicted = next(self._path).predict(X_test)
+        seconds = time.perf_counter() - start
+        micro, macro = self._f1(self._part.y_test, predicted)
+        return Score(micro, macro, seconds, way)
 
 
 def _scores(grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]) -> dict[str, Any]:

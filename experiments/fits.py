@@ -13,6 +13,7 @@ from joblib import Memory
 
 from experiments.measure import Noise, PeakMemory, one_thread
 from experiments.rankers import RankResult, rank
+from experiments.score_cache import ScoreCache
 
 _ERROR_LENGTH = 2000
 #: Embeddings that were not used for the longest time go when they need more disk than this.
@@ -198,6 +199,8 @@ class Terms:
         Row (a mapping) → whether it is kept when a cell runs again.
     give_up : bool
         Whether the folds of a cell after one that took too long are not tried.
+    scores : ScoreCache or None
+        Where scores of the learner are looked up and kept; None = every one is computed.
     """
 
     fitter: Fitter = field(default_factory=Here)
@@ -205,3 +208,4 @@ class Terms:
     timed: bool = True
     keep: Callable[[Mapping[str, Any]], bool] = lambda row: row["status"] == "ok"
     give_up: bool = False
+    scores: ScoreCache | None = None

@@ -31,6 +31,7 @@ from experiments.numbers import count
 from experiments.progress import Progress, progress_for
 from experiments.rankers import build
 from experiments.rows import to_frame
+from experiments.score_cache import ScoreCache
 from experiments.statuses import BAD_STATUSES, LIMIT_COLUMNS, when_again
 from experiments.store import SetAside, Store
 from experiments.study import Study
@@ -181,11 +182,15 @@ def run_study(
     tally = _Tally()
     if missing or references:
         store.clean()
+        ScoreCache(study.results).shrink()
         here = in_process or bool(limits)  # with limits, fits are in a process of their own
         crew = crew_for(launcher, max(len(missing), len(references)), progress.note, here)
         try:
-            give_up = bool(launcher.get("give_up"))
-            _run(study, [references, missing], crew, limits, give_up, progress, store, tally)
+            options = {
+                "give_up": bool(launcher.get("give_up")),
+                "score_cache": bool(launcher.get("score_cache", True)),
+            }
+            _run(study, [references, missing], crew, limits, options, progress, store, tally)
         finally:
             crew.close()
     result = _result(study, store)
@@ -345,7 +350,7 @@ def _run(
     phases: Sequence[Sequence[Cell]],
     crew: Crew,
     limits: Limits,
-    give_up: bool,
+    options: Mapping[str, bool],
     progress: Progress,
     store: Store,
     tally: _Tally,
@@ -358,7 +363,7 @@ def _run(
             f"{joblib.cpu_count()}: rows will have no timings"
         )
     desk = Desk(study.results)
-    orders = Orders(study.results, desk.path, limits, crew.n_threads, crew.n_workers_here, give_up=give_up)
+    orders = Orders(study.results, desk.path, limits, crew.n_threads, crew.n_workers_here, **options)
     progress.start([cell for phase in phases for cell in phase], crew.n_workers, desk.labels)
     try:
         with warnings.catch_warnings():

@@ -147,5 +147,6 @@ class LauncherConfig:
     time_limit_seconds: float | None = None  # of one fit of a ranker
     memory_limit_mib: float | None = None  # of one fit of a ranker
     give_up: bool = False  # whether the folds of a cell after one that took too long are not tried
+    score_cache: bool = True  # whether a learner's score on features that another ranker had is looked up
     scheduler: str | None = None  # dask: address of one that runs, such as tcp://host:8786
     cluster: dict[str, Any] = field(default_factory=dict)  # settings of the dask cluster to be made

@@ -27,6 +27,7 @@ from experiments.evaluate import (
 from experiments.fits import FitEnded, Fitted, Fitter, Here, Limits, Terms
 from experiments.limits import Keeper, settled
 from experiments.rows import all_ok
+from experiments.score_cache import ScoreCache
 from experiments.store import SetAside, Store
 from experiments.versions import present
 
@@ -60,6 +61,8 @@ class Orders:
         Whether fits run in a process of their own even without limits: for cells whose worker died before.
     give_up : bool
         Whether the folds of a cell after one that took too long are not tried.
+    score_cache : bool
+        Whether scores of the learner that other rankers had are looked up.
     """
 
     results: str
@@ -69,6 +72,7 @@ class Orders:
     n_workers_here: int = 1
     apart: bool = False
     give_up: bool = False
+    score_cache: bool = True
 
 
 @dataclass
@@ -212,6 +216,7 @@ def _worked(
                     timed=orders.n_workers_here * orders.n_threads <= n_cores(),
                     keep=partial(settled, limits=orders.limits),
                     give_up=orders.give_up,
+                    scores=_scores(orders.results) if orders.score_cache else None,
                 )
                 result = _evaluate(cell, X, y, store, before, terms, outcome)
                 (write or store.write)(cell.key, result.table)
@@ -226,6 +231,11 @@ def _worked(
 @lru_cache(maxsize=4)
 def _store(results: str) -> Store:
     return Store(results)
+
+
+@lru_cache(maxsize=4)
+def _scores(results: str) -> ScoreCache:
+    return ScoreCache(results)
 
 
 def _evaluate(
