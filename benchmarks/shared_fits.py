@@ -26,9 +26,9 @@ sys.path.insert(0, str(ROOT))
 
 from experiments.cells import Cell  # noqa: E402
 from experiments.config import compose_runs  # noqa: E402
-from experiments.evaluate import fold_seed, make_learner  # noqa: E402
 from experiments.evaluate import _Fitting as Fitting  # noqa: E402
 from experiments.evaluate import _Part as Part  # noqa: E402
+from experiments.evaluate import fold_seed, make_learner  # noqa: E402
 from experiments.fits import Here  # noqa: E402
 from experiments.measure import one_thread  # noqa: E402
 from experiments.metrics.relative_f1 import feature_grid  # noqa: E402
