@@ -167,7 +167,7 @@ def test_cells_that_are_not_done_are_not_published(run, tmp_path):
 def test_published_figures_are_one_small_file_each(run):
     _, folder = run
     (folder / "figures").mkdir()
-    stem = "wine_quick[grid_points=4,n_repeats=2,n_splits=3]"
+    stem = "wine_quick[grid_points=4,n_repeats=2,n_splits=3]_mutual_information+relieff"
     stale, other = (folder / "figures" / name for name in (f"{stem}_rf1.svg", "of_someone_else.svg"))
     for file in (stale, other):
         file.write_text("<svg/>")
