@@ -260,7 +260,9 @@ def test_jobs_of_slurm_do_the_cells_and_are_cancelled_afterwards(tmp_path):
         )
         assert "export NUMBA_NUM_THREADS=1" in text
     assert len((tmp_path / "slurm" / "cancelled").read_text().split()) >= 1
-    store_of_jobs = [path for path in results.rglob("*") if path.is_file() and path.suffix != ".parquet"]
+    store_of_jobs = [
+        path for path in results.rglob("*") if path.is_file() and path.suffix not in (".parquet", ".scores")
+    ]
     assert store_of_jobs == []
 
 
