@@ -181,7 +181,7 @@ class SkrebateClasses(Classes):
         coefficients[np.arange(block.shape[0]), own] = -1.0
         return coefficients
 
-    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None, advance=None):
         """As :meth:`Classes.update`."""
         own, counts = self.codes[block], counts.copy()
         small = np.flatnonzero(self._sizes[own] <= groups.k)
@@ -190,7 +190,7 @@ class SkrebateClasses(Classes):
         if self._has_gaps is None:
             self._has_gaps = full is not None and any_missing(Z)
         if not self._has_gaps or counts.shape[1] == 2:
-            super().update(Z, block, groups, near, counts, abs_mean, weights, team, full)
+            super().update(Z, block, groups, near, counts, abs_mean, weights, team, full, advance)
             return
         width = max(
             1, _ENTRIES // max(Z.shape[0] if sparse.issparse(Z) else 1, int(counts.sum(axis=1).max()))

@@ -11,9 +11,11 @@ import numpy as np
 from scipy import sparse
 
 from reliefe._threads import pieces
+from reliefe.columns import Columns
 from reliefe.kernels import distances as kernels
 from reliefe.kernels import mixed_distances, screening
 from reliefe.kernels.neighbours import nearest_first, nearest_per_class
+from reliefe.packed import add_packed
 
 METRICS = {"cosine": kernels.COSINE, "euclidean": kernels.EUCLIDEAN, "manhattan": kernels.MANHATTAN}
 
@@ -29,6 +31,7 @@ _ROW_BYTES = 2**20  # distances that a thread keeps between measuring and choosi
 _STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
 _COARSE_BITS = 25  # of 32-bit fixed point, which leaves room for sums of 127 values
 _SLACK_RATE = 1.01 * 2.0**-24  # what single precision can do to a distance, as a share of it
+_FEW_VALUES = 2**20  # of a matrix that may be held once more, as 64-bit fixed point
 _DEPTH = 124  # columns that are summed up at a time, in fours
 
 
@@ -78,8 +81,21 @@ def _block_rows(bytes_per_row):
 
 def _most_terms(Z):
     """No sum of the norms of two rows, with every value counted as 1 at most, exceeds this."""
+    if isinstance(Z, Columns):
+        return max(1, 2 * _most_stored(Z))
     stored = np.diff(Z.indptr) if sparse.issparse(Z) else np.count_nonzero(Z, axis=1)
     return max(1, 2 * int(stored.max(initial=0)))
+
+
+def _most_stored(Z):
+    """Largest number of values of a row that are not 0, or one that is as good to :class:`FixedPoint`."""
+    n, p = Z.shape
+    most = 0
+    for lo, hi in pieces(n, max(1, 2**17 // p)):
+        most = max(most, int(np.count_nonzero(Z.rows(np.arange(lo, hi)), axis=1).max()))
+        if 2 * most >= p and (2 * most).bit_length() == (2 * p).bit_length():
+            break
+    return most
 
 
 class FixedPoint:
@@ -130,28 +146,34 @@ class FixedColumns:
 
     @classmethod
     def exact(cls, Z, members, factor, team):
-        """Copy the rows ``members`` of Z (n, p) in fixed point, as it is."""
-        n, p = Z.shape
+        """Copy the rows ``members`` of the columns of Z that are not packed in fixed point, as it is."""
+        n, p = Z.shape[0], Z.rest.shape[0]
         columns = np.empty((p, n), dtype=np.int64)
-        team.each(lambda lo, hi: kernels.fixed_columns(Z, members, factor, lo, hi, columns), _few_columns(Z))
+
+        def part(lo, hi):
+            tile = Z.tile(Z.n_packed + lo, Z.n_packed + hi)
+            kernels.fixed_columns(tile, members, factor, 0, hi - lo, columns[lo:hi])
+
+        team.each(part, _few_columns(n, p))
         return cls(columns, columns.sum(axis=0), np.zeros(n, dtype=np.int64), 1, _DEPTH)
 
     @classmethod
     def coarse(cls, Z, members, factor, team):
-        """Copy the rows ``members`` of Z (n, p) in fixed point rounded to 32 bits, which is quicker to sum up."""
-        n, p = Z.shape
+        """Copy them rounded to 32 bits, which is quicker to sum up."""
+        n, p = Z.shape[0], Z.rest.shape[0]
         bits = int(factor).bit_length() - 1 - _COARSE_BITS
         columns = np.empty((p, n), dtype=np.uint32)
         sums, errors, lock = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), Lock()
 
         def part(lo, hi):
             found = np.zeros((2, n), dtype=np.int64)
-            kernels.coarse_columns(Z, members, factor, bits, lo, hi, columns, found[0], found[1])
+            tile = Z.tile(Z.n_packed + lo, Z.n_packed + hi)
+            kernels.coarse_columns(tile, members, factor, bits, 0, hi - lo, columns[lo:hi], *found)
             with lock:
                 np.add(sums, found[0], out=sums)
                 np.add(errors, found[1], out=errors)
 
-        team.each(part, _few_columns(Z))
+        team.each(part, _few_columns(n, p))
         return cls(columns, sums, errors, 2**bits, min(_DEPTH, 2 ** (32 - _COARSE_BITS) - 1))
 
     def measure(self, unit, positions, mirrored, lo, hi, out):
@@ -159,9 +181,9 @@ class FixedColumns:
         kernels.manhattan_dense(self.columns, self.sums, self.depth, unit, positions, mirrored, lo, hi, out)
 
 
-def _few_columns(Z):
-    """Pieces of the columns of Z that are copied at a time."""
-    return pieces(Z.shape[1], int(np.clip(2**20 // Z.shape[0], 16, 1024)))
+def _few_columns(n, p):
+    """Pieces of p columns of n rows that are copied at a time."""
+    return pieces(p, int(np.clip(2**17 // n, 16, 1024)))
 
 
 class DenseColumns:
@@ -169,8 +191,8 @@ class DenseColumns:
 
     Parameters
     ----------
-    Z : ndarray of shape (n, p)
-        Output of :func:`reliefe.scaling.normalise`.
+    Z : reliefe.columns.Columns, or ndarray of shape (n, p)
+        The rows; an array is an output of :func:`reliefe.scaling.normalise`.
     groups : Groups
         Who is looked for.
 
@@ -184,14 +206,23 @@ class DenseColumns:
 
     def __init__(self, Z, groups):
         n, p = Z.shape
-        self._Z = Z
+        self._Z = Z if isinstance(Z, Columns) else Columns.normalised(Z)
         self.groups = groups
         self._fixed = FixedPoint(Z)
+        self._matrix = self._single_values()
         self._columns = None
         self._position = groups.places()
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, _PIECE_ROWS))
         self.block_rows = _block_rows(4 * n)
         self._buffer = None
+
+    def _single_values(self):
+        """Return the rows for kernels that measure some distances again; in fixed point if they are few."""
+        n, p = self._Z.shape
+        if n * p > _FEW_VALUES:
+            return *self._Z.in_memory(), False
+        fixed = self._fixed(self._Z.rows(np.arange(n)))
+        return fixed.ravel(), p, 1, np.zeros(p), np.ones(p), True
 
     def find(self, rows, neighbours, counts, team, phases):
         """Fill ``neighbours`` and ``counts`` for ``rows`` (b,), at most ``block_rows`` of them.
@@ -208,17 +239,23 @@ class DenseColumns:
                 self._columns = FixedColumns.coarse(self._Z, groups.members, self._fixed.factor, team)
             columns, factor = self._columns, self._fixed.factor
             mirrored = bool(np.array_equal(positions, np.arange(positions[0], positions[0] + b)))
-            team.each(
-                lambda lo, hi: columns.measure(columns.unit / factor, positions, mirrored, lo, hi, screened),
-                pieces(b, self._piece_rows),
-                advance=phases.advance,
-            )
+
+            def part(lo, hi):
+                columns.measure(columns.unit / factor, positions, mirrored, lo, hi, screened)
+                add_packed(self._Z.bands, 1.0, groups.members, positions, mirrored, lo, hi, screened)
+
+            team.each(part, pieces(b, self._piece_rows), advance=phases.advance)
+        # What is packed differs from its fixed point by less than the tolerance, and takes two roundings a band.
         slack = 2.0 * float(columns.errors.max()) / factor
+        slack_rate = _SLACK_RATE
+        if self._Z.bands:
+            slack += float(self._fixed.tolerance) / factor
+            slack_rate *= 1 + 2 * len(self._Z.bands)
         with phases("neighbours"):
             team.each(
                 lambda lo, hi: screening.nearest_screened(
                     screened,
-                    self._Z,
+                    self._matrix,
                     positions,
                     groups.members,
                     groups.class_ptr,
@@ -227,7 +264,7 @@ class DenseColumns:
                     self._fixed.factor,
                     self._fixed.tolerance,
                     slack,
-                    _SLACK_RATE,
+                    slack_rate,
                     lo,
                     hi,
                     neighbours,
@@ -239,7 +276,7 @@ class DenseColumns:
                 fixed = self._fixed.factor, self._fixed.tolerance
                 team.split(
                     lambda lo, hi: screening.nearest_first(
-                        self._Z, rows, groups.segment_ptr, counts, *fixed, lo, hi, neighbours
+                        self._matrix, rows, groups.segment_ptr, counts, *fixed, lo, hi, neighbours
                     ),
                     b,
                 )
@@ -325,7 +362,7 @@ def _infinite(dtype):
 def side_by_side(X, members):
     """Return the rows ``members`` of X, all of them in some order, side by side, as the columns of a new array."""
     columns = np.empty(X.shape[::-1])
-    for lo, hi in _few_columns(X):
+    for lo, hi in _few_columns(*X.shape):
         screening.side_by_side(X, members, lo, hi, columns)
     return columns
 

@@ -199,7 +199,7 @@ class ReliefF(Ranker):
         # Set below, but not by every fit.
         self._forget("n_neighbors_used_", "target_n_components_", "classes_", "discrete_features_")
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
-        from reliefe import compatible
+        from reliefe import columns, compatible
         from reliefe.engine import Phases, relief_weights
         from reliefe.parameters import discrete_columns
         from reliefe.scaling import prepare
@@ -209,7 +209,7 @@ class ReliefF(Ranker):
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
             self.check_parameters()
-            X = check_X(self, X, y, self._parameter("missing"))
+            X, profile = check_X(self, X, y, self._parameter("missing"), self.n_jobs)
             n, p = X.shape
             self._check_selection_against(p)
             if self.target == "regression":
@@ -229,10 +229,13 @@ class ReliefF(Ranker):
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
         with phases("normalise"):
-            # A sparse X is a copy of the user's already and is worked on in place.
-            prepared = compatible.prepare if skrebate else prepare
             with self._naming_columns():
-                Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
+                if profile is not None and self._columns_are_enough(profile, discrete):
+                    Z, full = columns.prepare(X, discrete, profile, self.n_jobs)
+                else:
+                    # A sparse X is a copy of the user's already and is worked on in place.
+                    prepared = compatible.prepare if skrebate else prepare
+                    Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
             del X
         rows = self._rows_to_use(n, random_state)
         target, codes = self._target(y, random_state, phases)
@@ -311,9 +314,18 @@ class ReliefF(Ranker):
     def _neighbours_of(self, Z, codes, groups, random_state, phases):
         """Return the object that finds neighbours."""
         from reliefe.distances import DenseColumns, SparseColumns
+        from reliefe.packed import PackedColumns
 
         with phases("distances"):
-            return SparseColumns(Z, groups) if sparse.issparse(Z) else DenseColumns(Z, groups)
+            if sparse.issparse(Z):
+                return SparseColumns(Z, groups)
+            return DenseColumns(Z, groups) if Z.rest.size else PackedColumns(Z, groups)
+
+    def _columns_are_enough(self, profile, discrete):
+        """Say whether a dense X may stay as it is, a few columns of it being normalised at a time."""
+        from reliefe.compatible import both_kinds
+
+        return self._parameter("compatible") is None or (profile.known.all() and not both_kinds(discrete))
 
     def _parameter(self, name):
         """Value of a parameter, or what ReliefF has as its default where a subclass has no such parameter."""

@@ -89,7 +89,7 @@ class _ThresholdRanker(Ranker):
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
             self.check_parameters()
-            X = check_X(self, X, y, self.missing)
+            X, _ = check_X(self, X, y, self.missing, self.n_jobs)
             n, p = X.shape
             self._check_selection_against(p)
             codes, self.classes_ = check_classes(self, y, n)

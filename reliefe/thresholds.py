@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from reliefe._threads import Team, pieces
+from reliefe.columns import Columns
 from reliefe.distances import FixedColumns, FixedPoint
 from reliefe.kernels import distances as measuring
 from reliefe.kernels import mixed
@@ -132,12 +133,13 @@ class DenseRows:
         self._fixed = FixedPoint(Z)
         self.tolerance = float(self._fixed.tolerance)
         self._Z, self._members = Z, groups.members
+        self._by_column = Columns.normalised(Z)
         self._copy(FixedColumns.coarse if coarse else FixedColumns.exact, team)
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, 64))
 
     def _copy(self, way, team):
         self._columns = None  # before there are two of them
-        self._columns = way(self._Z, self._members, self._fixed.factor, team)
+        self._columns = way(self._by_column, self._members, self._fixed.factor, team)
         self.errors = self._columns.errors
 
     def measure_block(self, first, out, team, advance=None):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import naive
 import naive_mixed
+import naive_packed
 import naive_thresholds
 import numpy as np
 import pytest
@@ -27,6 +28,12 @@ KS = [1, 3, 15, "adaptive"]
 
 #: Kernel → its twin in naive.py. Parts of a kernel (names with an underscore) are tested with the whole.
 TWINS = {
+    "bits.add_differing": naive_packed.differing,
+    "bits.mirror": naive_packed.differing,
+    "bits.pack": naive_packed.planes,
+    "bits.unpack": naive_packed.planes,
+    "columns.look_at": naive_packed.extremes,
+    "columns.normalised": naive_packed.divided,
     "distances.coarse_columns": naive.table,
     "distances.fixed_columns": naive.table,
     "distances.manhattan_dense": naive.manhattan,
@@ -39,6 +46,8 @@ TWINS = {
     "euclidean.nearest_sparse": naive.nearest_rows,
     "euclidean.squared_dense": naive.euclidean,
     "euclidean.squared_sparse": naive.euclidean,
+    "few.to_values": naive_packed.divided,
+    "few.update": naive.multiclass_update,
     "mixed.update_dense": naive_mixed.class_means,
     "mixed.update_sparse": naive_mixed.class_means,
     "mixed_distances.distances_dense": naive_mixed.distance,

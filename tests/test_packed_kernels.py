@@ -1,0 +1,211 @@
+"""The kernels that read a matrix where it lies, and those on columns of few values, against their twins.
+
+``test_without_jit.py`` runs this file again without the compiler and with bounds checks, so inputs are small.
+"""
+
+from fractions import Fraction
+
+import naive
+import naive_packed as twin
+import numpy as np
+import pytest
+
+from reliefe._threads import Team
+from reliefe.columns import Band, Columns, Profile, _strided
+from reliefe.kernels import bits, columns, few
+from reliefe.targets import class_coefficients
+
+DTYPES = pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64, np.float32, np.float64])
+ORDERS = pytest.mark.parametrize("order", ["C", "F", "every other"])
+
+
+def laid_out(X, order):
+    """The same matrix in another layout, and how kernels are told of it."""
+    if order == "every other":
+        wide = np.zeros((2 * X.shape[0], 3 * X.shape[1]), X.dtype)
+        wide[::2, ::3] = X
+        X = wide[::2, ::3]
+    else:
+        X = np.array(X, order=order)
+    return X, _strided(X)
+
+
+def packed_by_hand(X, columns, cuts, width, with_gaps):
+    """(tiles, n, words) from the twin: tile by tile, row by row, plane after plane."""
+    tiles = []
+    for start in range(0, len(columns), 64 * width):
+        rows = []
+        for row in X.tolist():
+            chosen = [row[j] for j in columns[start : start + 64 * width]]
+            near = [[cut[start + c] for cut in cuts] for c in range(len(chosen))]
+            by_plane = [
+                [twin.planes([value], [near[c][s]])[0][0] for c, value in enumerate(chosen)]
+                for s in range(len(cuts))
+            ]
+            given = ([twin.known(chosen)] if with_gaps else []) + by_plane
+            rows.append([word for ones in given for word in (twin.words(ones) + [0] * width)[:width]])
+        tiles.append(rows)
+    return np.array(tiles, dtype=np.uint64)
+
+
+@DTYPES
+@ORDERS
+@pytest.mark.parametrize("shape", [(1, 1), (3, 200), (7, 64), (5, 130)])
+def test_looking_at_columns(shape, order, dtype):
+    rng = np.random.default_rng(500)
+    X = rng.integers(0, 9, size=shape).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        X[:, ::2] -= rng.random(X[:, ::2].shape).astype(dtype)
+        X[rng.random(shape) < 0.1] = np.nan
+        X[:, -1:] = np.nan
+    X, (flat, row_step, column_step) = laid_out(X, order)
+
+    with Team(None) as team:
+        profile = Profile.of(X, team)
+    found = zip(profile.low, profile.high, profile.whole, profile.known, strict=True)
+    assert [tuple(each) for each in found] == [twin.extremes(column) for column in X.T.tolist()]
+    assert flat.base is not None and np.shares_memory(flat, X) and not flat.flags.writeable
+    if np.dtype(dtype).kind != "f":
+        return
+    p = shape[1]
+    low, high = np.full(p, 4.0, dtype), np.full(p, 5.0, dtype)
+    whole, known = np.ones(p, np.uint8), np.ones(p, np.uint8)
+    middle = p // 2
+    columns.look_at(flat, row_step, column_step, 0, shape[0], middle, p, low, high, whole, known)
+    assert (low[:middle] == 4).all() and (high[:middle] == 5).all()
+    for j in range(middle, p):
+        least, most, is_whole, is_known = twin.extremes(X[:, j].tolist())
+        assert (low[j], high[j], whole[j], known[j]) == (min(least, 4), max(most, 5), is_whole, is_known)
+
+
+@DTYPES
+@ORDERS
+def test_normalising_a_few_columns(order, dtype):
+    rng = np.random.default_rng(501)
+    X, memory = laid_out(rng.integers(0, 99, size=(19, 40)).astype(dtype), order)
+    shift, divisor = rng.random(40) * 9, rng.random(40) + 0.5
+    shift[3], divisor[3] = X[0, 3], np.inf
+    rows = rng.permutation(19)[:17]
+    for chosen in (np.arange(40), np.sort(rng.permutation(40)[:21])):
+        for lo, hi in ((0, 1), (1, 20), (3, 21)):
+            out = np.full((17, hi - lo), -1.0)
+            columns.normalised(*memory, rows, chosen, shift, divisor, lo, hi, out)
+            expected = [[twin.divided(X[i, j], shift[j], divisor[j]) for j in chosen[lo:hi]] for i in rows]
+            assert out.tolist() == expected
+            assert not np.signbit(out[out == 0]).any()
+
+
+@DTYPES
+@ORDERS
+@pytest.mark.parametrize("n_planes", [1, 2, 3])
+@pytest.mark.parametrize("with_gaps", [False, True])
+def test_packing_and_unpacking(with_gaps, n_planes, order, dtype):
+    rng = np.random.default_rng(502)
+    n, p, width = 5, 300, 2
+    X = rng.integers(3, 4 + n_planes, size=(n, p)).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        X[rng.random((n, p)) < 0.2] = np.nan
+    X, memory = laid_out(X, order)
+    for chosen in (np.arange(p), np.arange(40, 40 + 64), np.sort(rng.permutation(p)[:201])):
+        cuts = np.full((n_planes, len(chosen)), 3, dtype) + np.arange(n_planes, dtype=dtype)[:, None]
+        expected = packed_by_hand(X, chosen, cuts.tolist(), width, with_gaps)
+        found = np.full(expected.shape, 77, dtype=np.uint64)
+        bits.pack(*memory, chosen, cuts, with_gaps, 2, n, found)
+        assert (found[:, :2] == 77).all()
+        bits.pack(*memory, chosen, cuts, with_gaps, 0, 2, found)
+        np.testing.assert_array_equal(found, expected)
+        for tile in range(len(expected)):
+            for w0, w1 in ((0, 1), (0, 2), (1, 2)):
+                values = np.full((n, 8 * (w1 - w0)), 99, dtype=np.uint64)
+                bits.unpack(found, tile, n_planes, with_gaps, w0, w1, 0, n, values)
+                start = 64 * (width * tile + w0)
+                near = chosen[start : start + 64 * (w1 - w0)]
+                got = values.view(np.uint8)[:, : len(near)].astype(int)
+                for i in range(n):
+                    for c, j in enumerate(near):
+                        value = float(X[i, j])
+                        set_ = sum(each[0] for each in twin.planes([value], cuts[:, 0].tolist()))
+                        assert got[i, c] == (128 if with_gaps and np.isnan(value) else set_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_counting_bits_that_differ(mirrored, dtype):
+    rng = np.random.default_rng(503)
+    n = 70  # more than are measured at a time, and no multiple of four
+    packed = rng.integers(0, 2**64, size=(2, n, 3), dtype=np.uint64)
+    ones = [
+        [int(b) for t in range(2) for w in packed[t, i, 1:3].tolist() for b in f"{w:064b}"] for i in range(n)
+    ]
+    members = rng.permutation(n)
+    positions = np.arange(2, 2 + 66) if mirrored else rng.permutation(n)[:66]
+    expected = [[5 * twin.differing(ones[members[r]], ones[i]) for i in members] for r in positions]
+    out = np.full((66, n), 3, dtype)
+    given = (packed, 1, 3, dtype(5), members, positions, mirrored)
+    for lo, hi in ((0, 65), (65, 66)):
+        bits.add_differing(*given, True, lo, hi, out)
+        if mirrored:
+            bits.mirror(2, lo, hi, out)
+    np.testing.assert_array_equal(out, expected)
+    for lo, hi in ((65, 66), (0, 65)):
+        bits.add_differing(*given, False, lo, hi, out)
+    for lo, hi in ((0, 65), (65, 66)):
+        if mirrored:
+            bits.mirror(2, lo, hi, out)
+    np.testing.assert_array_equal(out, 2 * np.array(expected))
+
+
+@pytest.mark.parametrize("highest", [1, 2])
+@pytest.mark.parametrize("k", [1, 4, 6, 300])
+def test_updates_on_bytes(k, highest):
+    """So many neighbours that sums do not fit a byte are among them."""
+    rng = np.random.default_rng(504)
+    n, p, unit = 12, 70, 1.0 / highest
+    codes = np.array([0] * 6 + [1] * 4 + [2] * 2)
+    values = rng.integers(0, highest + 1, size=(n, 128)).astype(np.uint8)
+    values[:6, 0], values[6:, 0] = 0, highest  # the largest sum there can be
+    rows = np.array([0, 7, 11, 3])
+    segment_ptr = np.arange(0, 4 * k, k)
+    near = rng.integers(0, n, size=(4, 3 * k)).astype(np.int32)
+    counts = np.array([[k, k, k], [max(1, k - 1), 0, k], [k, 1, 1], [0, 0, k]])
+    sizes = np.bincount(codes)
+    coefficients = class_coefficients(codes, sizes, rows)
+    priors = {c: Fraction(int(size), n) for c, size in enumerate(sizes)}
+    z = [[Fraction(int(v)) / highest for v in row[:p]] for row in values]
+    start = rng.normal(size=p)
+    expected = [Fraction(w) for w in start.tolist()]
+    for r, i in enumerate(rows):
+        chosen = {q: near[r, segment_ptr[q] : segment_ptr[q] + counts[r, q]].tolist() for q in range(3)}
+        added = naive.multiclass_update(z, i, codes, chosen, priors, False)
+        expected = [w + a for w, a in zip(expected, added, strict=True)]
+    weights = start.copy()
+    few.update(values, unit, rows, near, segment_ptr, counts, coefficients, p, weights)
+    np.testing.assert_allclose(weights, np.array(expected, dtype=float), rtol=1e-12, atol=1e-14)
+
+
+def test_bytes_to_values():
+    rng = np.random.default_rng(505)
+    values = rng.integers(0, 4, size=(6, 64)).astype(np.uint8)
+    chosen = np.sort(rng.permutation(90)[:50])
+    low, shift, divisor = (
+        rng.integers(-3, 3, 90) * 1.0,
+        rng.integers(-3, 3, 90) * 1.0,
+        rng.integers(1, 4, 90) * 1.0,
+    )
+    step = rng.choice([0.5, 1.0], 90)
+    out = np.full((6, 50), -1.0)
+    few.to_values(values, chosen, low, step, shift, divisor, 50, out)
+    expected = [
+        [
+            twin.divided(low[j] + int(values[i, c]) * step[j], shift[j], divisor[j])
+            for c, j in enumerate(chosen)
+        ]
+        for i in range(6)
+    ]
+    assert out.tolist() == expected
+
+
+def test_a_band_in_several_tiles():
+    band = Band(np.arange(20_000), 2)
+    assert band.per_tile % 64 == 0 and 20_000 > band.per_tile >= 4096 - 64 * 8
+    assert Columns.normalised(np.zeros((2, 3))).n_packed == 0
