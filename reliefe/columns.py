@@ -112,6 +112,8 @@ class Band:
     ----------
     packed : uint64 ndarray of shape (tiles, n, words)
         From :func:`reliefe.kernels.bits.pack`; None before :meth:`fill`.
+    width : int
+        Words of a plane in a row of a tile.
     per_tile : int
         Columns in a tile.
     """
@@ -121,16 +123,16 @@ class Band:
         words = -(-columns.shape[0] // bits.WORD)
         most = _WORDS // n_planes
         tiles = -(-words // most)
-        self._width = -(-words // tiles)
+        self.width = -(-words // tiles)
         if tiles > 1:
-            self._width = min(most, 8 * -(-self._width // 8))  # whole vectors
-        self.per_tile = self._width * bits.WORD
+            self.width = min(most, 8 * -(-self.width // 8))  # whole vectors
+        self.per_tile = self.width * bits.WORD
         self._tiles = -(-columns.shape[0] // self.per_tile)
         self.packed = None
 
     def fill(self, flat, row_step, column_step, n, cuts, team):
         """Pack the columns; ``cuts`` (n_planes, c) are those of :func:`reliefe.kernels.bits.pack`."""
-        self.packed = np.empty((self._tiles, n, self._width * self.n_planes), dtype=np.uint64)
+        self.packed = np.empty((self._tiles, n, self.width * self.n_planes), dtype=np.uint64)
         given = (flat, row_step, column_step, self.columns, cuts, False)
         team.each(
             lambda lo, hi: bits.pack(*given, lo, hi, self.packed),
@@ -147,10 +149,14 @@ class Band:
         """By how much two values differ that differ in one plane; rounded with three planes."""
         return 1.0 / self.n_planes
 
+    def words(self, lo, hi):
+        """Return the tile, and the words of each plane, that hold the columns at ``lo … hi − 1``."""
+        tile, place = divmod(lo, self.per_tile)
+        return tile, place // bits.WORD, -(-(place + hi - lo) // bits.WORD)
+
     def values(self, lo, hi):
         """Return the columns at ``lo … hi − 1``, of one tile and from a whole word on, as bytes (n, ≥ hi − lo)."""
-        tile, place = divmod(lo, self.per_tile)
-        w0, w1 = place // bits.WORD, -(-(place + hi - lo) // bits.WORD)
+        tile, w0, w1 = self.words(lo, hi)
         n = self.packed.shape[1]
         found = np.empty((n, 8 * (w1 - w0)), dtype=np.uint64)
         bits.unpack(self.packed, tile, self.n_planes, False, w0, w1, 0, n, found)
@@ -236,7 +242,7 @@ class Columns:
             return None, self.n_packed
         return self.bands[band], int(self._starts[band])
 
-    def few_columns(self, most, as_bytes):
+    def few_columns(self, most, as_bytes=False, packed_only=False):
         """Cut the places of the columns into pieces that a thread works on at a time, each of one band.
 
         Parameters
@@ -245,6 +251,8 @@ class Columns:
             How many columns a piece may have.
         as_bytes : bool
             Whether columns of no more than three values are worked on as bytes, not as floats.
+        packed_only : bool
+            Whether columns that are not packed are left out.
 
         Returns
         -------
@@ -255,6 +263,8 @@ class Columns:
         for band, (start, stop) in zip([*self.bands, None], pairwise([*self._starts, p]), strict=True):
             size = n if as_bytes and band is not None and band.halves else 8 * n
             width = max(1, min(most, max(64, min(_CACHED // size, 1024))))
+            if band is None and packed_only:
+                continue
             if band is None:
                 found += [(start + lo, start + hi) for lo, hi in pieces(stop - start, width)]
                 continue
@@ -288,6 +298,10 @@ class Columns:
         out = np.empty((rows.shape[0], self.shape[1]), dtype=np.float64)
         self._normalised(rows, np.arange(self.shape[1]), 0, self.shape[1], out)
         return out
+
+    def toarray(self):
+        """Return all of it as a new float64 array (n, p), its columns in the order of X."""
+        return self.rows(self._rows)
 
     def _normalised(self, rows, columns, lo, hi, out):
         given = (self.flat, self.row_step, self.column_step, rows, columns, self.shift, self.divisor)

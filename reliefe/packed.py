@@ -7,11 +7,13 @@ two distances are equal or a unit apart at least: a tie in fixed point (:mod:`re
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
 from reliefe._threads import pieces
-from reliefe.kernels import bits
+from reliefe.fixed import fixed_point
+from reliefe.kernels import bits, zones
 from reliefe.kernels.neighbours import nearest_first, nearest_per_class
 
 _BLOCK_BYTES = 32 * 2**20
@@ -57,11 +59,52 @@ def add_packed(bands, one, members, positions, mirrored, lo, hi, out):
     members, positions, mirrored, lo, hi, out
         As in :func:`measure`, where ``out`` holds the distances in the other columns.
     """
+    whole = out.dtype.kind == "i"
     for band in bands:
-        words = (band.packed, 0, band.packed.shape[2], out.dtype.type(one / band.n_planes))
+        weight = out.dtype.type(round(one / band.n_planes) if whole else one / band.n_planes)
+        words = (band.packed, 0, band.packed.shape[2], weight)
         bits.add_differing(*words, members, positions, mirrored, False, lo, hi, out)
     if bands and mirrored:
         bits.mirror(positions[0], lo, hi, out)
+
+
+class PackedRows:
+    """Manhattan distances among rows whose columns are all packed, in units.
+
+    It stands in for :class:`reliefe.thresholds.DenseRows`.
+
+    Parameters
+    ----------
+    Z : reliefe.columns.Columns
+        The rows; nothing in ``Z.rest``.
+    groups : reliefe.distances.Groups
+        The order of the rows.
+
+    Attributes
+    ----------
+    tolerance : float
+        What rounding would do to a distance in fixed point; there is none here.
+    """
+
+    errors = None
+
+    def __init__(self, Z, groups):
+        n, p = Z.shape
+        self._bands, self._members = Z.bands, groups.members
+        units = units_in_one(Z.bands)
+        self.dtype = np.dtype(np.int32 if units * p < np.iinfo(np.int32).max else np.int64)
+        factor, tolerance = fixed_point(2 * p, p)
+        self.tolerance = units * tolerance / factor
+        self._piece_rows = int(np.clip(_STEPS / (n * p), 16, 64))
+
+    def measure_block(self, first, out, team, advance=None):
+        """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
+        positions = np.arange(first, first + out.shape[0], dtype=np.int64)
+        team.each(
+            lambda lo, hi: measure(self._bands, self._members, positions, True, lo, hi, out),
+            pieces(out.shape[0], self._piece_rows),
+            advance=advance,
+        )
 
 
 class PackedColumns:
@@ -135,3 +178,66 @@ class PackedColumns:
         if self.nearest_first:
             rest = (groups.segment_ptr, counts[part], number(0), neighbours[part])
             nearest_first(distances[part], self._position, *rest)
+
+
+class PackedPairs:
+    """Weighted differences of pairs of rows in packed columns, where rows in a zone of another count the same.
+
+    Parameters
+    ----------
+    Z : reliefe.columns.Columns
+        The rows.
+    groups : reliefe.distances.Groups
+        The order of the rows.
+    most : int
+        Rows in a block.
+    far : bool
+        Whether far rows count.
+    """
+
+    def __init__(self, Z, groups, most, far):
+        self._Z, self._groups = Z, groups
+        n = Z.shape[0]
+        shape = (most, -(-n // bits.WORD))
+        self._zones = [np.empty(shape, dtype=np.uint64) for _ in range(2 if far else 1)]
+        self._stretches = _stretches(groups.class_ptr)
+
+    def note(self, block, places, team):
+        """Keep who is near and who is far of the rows of a block, given their distances and thresholds."""
+        near, beyond = self._zones[0], self._zones[-1]
+        given = (block.distances, places, block.below, block.above, len(self._zones) > 1)
+        team.split(lambda lo, hi: zones.zone_bits(*given, lo, hi, near, beyond), places.shape[0])
+
+    def add(self, block, places, weights, team):
+        """Add the differences of these rows to the weights of the packed columns, the first of ``weights``."""
+        Z, b = self._Z, places.shape[0]
+        factors = [np.ascontiguousarray(each[:, :b]) for each in (block.near, block.far)[: len(self._zones)]]
+
+        def part(lo, hi):
+            band, start = Z.part(lo)
+            words = band.words(lo - start, hi - start)
+            columns = np.empty((words[2] - words[1], self._zones[0].shape[1], bits.WORD), dtype=np.uint64)
+            for plane in range(band.n_planes):
+                zones.turned(
+                    band.packed, words[0], words[1] + plane * band.width, self._groups.members, columns
+                )
+                gained = np.zeros((columns.shape[0], bits.WORD))
+                for word, sums in zip(columns, gained, strict=True):
+                    for zone, factor in zip(self._zones, factors, strict=True):
+                        zones.add_zones(word, zone[:b], places, *self._stretches, factor, sums)
+                weights[lo:hi] += band.unit * gained.ravel()[: hi - lo]
+
+        width = bits.WORD * int(np.clip(_STEPS / (b * self._zones[0].shape[1] * 64.0**2), 1, 4))
+        team.each(part, Z.few_columns(width, True, packed_only=True))
+
+
+def _stretches(class_ptr):
+    """Return in which words of bits by place each class lies, and with which bits, as ``add_zones`` takes it."""
+    words, masks, ends = [], [], [0]
+    for start, stop in pairwise(class_ptr.tolist()):
+        for word in range(start // bits.WORD, -(-stop // bits.WORD)):
+            first, last = max(start - bits.WORD * word, 0), min(stop - bits.WORD * word, bits.WORD)
+            words.append(word)
+            masks.append((1 << last) - (1 << first))
+        ends.append(len(words))
+    return np.array(ends), np.array(words, dtype=np.int64), np.array(masks, dtype=np.uint64)

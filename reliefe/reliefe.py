@@ -114,8 +114,5 @@ feature_names_in_, target_n_components_, timings_, remembered_seconds_
     def _n_target_representatives(self):
         return self.n_representatives
 
-    def _columns_are_enough(self, profile, discrete):
-        return False  # all rows are embedded, normalised
-
     def _neighbours_of(self, Z, codes, groups, random_state, phases):
         return self._embedded_rows(Z, codes, groups, random_state, phases)

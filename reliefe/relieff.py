@@ -199,10 +199,9 @@ class ReliefF(Ranker):
         # Set below, but not by every fit.
         self._forget("n_neighbors_used_", "target_n_components_", "classes_", "discrete_features_")
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
-        from reliefe import columns, compatible
+        from reliefe import compatible
         from reliefe.engine import Phases, relief_weights
         from reliefe.parameters import discrete_columns
-        from reliefe.scaling import prepare
         from reliefe.validation import check_response, check_X, check_y
 
         started = time.perf_counter()
@@ -229,13 +228,7 @@ class ReliefF(Ranker):
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
         with phases("normalise"):
-            with self._naming_columns():
-                if profile is not None and self._columns_are_enough(profile, discrete):
-                    Z, full = columns.prepare(X, discrete, profile, self.n_jobs)
-                else:
-                    # A sparse X is a copy of the user's already and is worked on in place.
-                    prepared = compatible.prepare if skrebate else prepare
-                    Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
+            Z, full = self._prepared(X, profile, discrete)
             del X
         rows = self._rows_to_use(n, random_state)
         target, codes = self._target(y, random_state, phases)
@@ -320,22 +313,6 @@ class ReliefF(Ranker):
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)
             return DenseColumns(Z, groups) if Z.rest.size else PackedColumns(Z, groups)
-
-    def _columns_are_enough(self, profile, discrete):
-        """Say whether a dense X may stay as it is, a few columns of it being normalised at a time."""
-        from reliefe.compatible import both_kinds
-
-        return self._parameter("compatible") is None or (profile.known.all() and not both_kinds(discrete))
-
-    def _parameter(self, name):
-        """Value of a parameter, or what ReliefF has as its default where a subclass has no such parameter."""
-        defaults = {
-            "missing": "raise",
-            "discrete_features": None,
-            "discrete_threshold": 10,
-            "compatible": None,
-        }
-        return getattr(self, name, defaults[name])
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""

@@ -81,7 +81,7 @@ class _ThresholdRanker(Ranker):
         from reliefe.distances import Groups
         from reliefe.engine import Phases
         from reliefe.parameters import discrete_columns
-        from reliefe.scaling import any_missing, normalise, prepare
+        from reliefe.scaling import any_missing, normalise
         from reliefe.thresholds import Rule, threshold_weights
         from reliefe.validation import check_classes, check_X
 
@@ -89,7 +89,7 @@ class _ThresholdRanker(Ranker):
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
             self.check_parameters()
-            X, _ = check_X(self, X, y, self.missing, self.n_jobs)
+            X, profile = check_X(self, X, y, self.missing, self.n_jobs)
             n, p = X.shape
             self._check_selection_against(p)
             codes, self.classes_ = check_classes(self, y, n)
@@ -109,10 +109,7 @@ class _ThresholdRanker(Ranker):
                 )
         groups = Groups.of(codes, self.classes_.shape[0], 1)
         with phases("normalise"):
-            # A sparse X is a copy of the user's already and is worked on in place.
-            prepared = compatible.prepare if self.compatible else prepare
-            with self._naming_columns():
-                Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
+            Z, full = self._prepared(X, profile, discrete)
             # Codes of categories are for differences; the rows that are embedded are range-normalised.
             plain = normalise(X) if self.embedding is not None and full is not None else Z
             del X
@@ -134,6 +131,7 @@ class _ThresholdRanker(Ranker):
         """Return where distances between the columns themselves come from."""
         from reliefe._threads import Team
         from reliefe.distances import MixedColumns, SparseColumns
+        from reliefe.packed import PackedRows
         from reliefe.thresholds import DenseRows
 
         with phases("distances"):
@@ -141,6 +139,8 @@ class _ThresholdRanker(Ranker):
                 return MixedColumns(Z, groups)
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)
+            if not Z.rest.size:
+                return PackedRows(Z, groups)
             with Team(self.n_jobs) as team:
                 # A threshold for all rows would need all distances anyway before any could be left coarse.
                 return DenseRows(Z, groups, team, coarse=self._per_row)

@@ -18,10 +18,11 @@ from scipy import sparse
 
 from reliefe._threads import Team, pieces
 from reliefe.columns import Columns
-from reliefe.distances import FixedColumns, FixedPoint
+from reliefe.fixed import FixedColumns, FixedPoint
 from reliefe.kernels import distances as measuring
 from reliefe.kernels import mixed
 from reliefe.kernels import thresholds as kernels
+from reliefe.packed import PackedPairs, PackedRows, add_packed
 from reliefe.scaling import any_missing
 from reliefe.targets import add_updates
 
@@ -29,6 +30,8 @@ _BLOCK_BYTES = 32 * 2**20
 _ROW_BYTES = 2**20  # distances that a thread holds at a time where rows are worked on a few at a time
 _FEW = 0.25  # share of a block's rows up to which it pays to measure these again one by one
 _STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
+_TILE_BYTES = 2**20  # of columns whose pairs are worked on together
+_FEW_COLUMNS = 256  # that are measured again at a time
 _PIECES = 16  # sums of sparse updates, however many threads there are; added up in order
 
 #: A distance within this share of the mean distance of a threshold is equal to it: what rounding can explain.
@@ -61,13 +64,13 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
 
     Parameters
     ----------
-    Z : ndarray or csr_matrix of shape (n, p)
+    Z : reliefe.columns.Columns, ndarray or csr_matrix of shape (n, p)
         Range-normalised rows; feature differences are taken here.
     full : float64 ndarray of shape (p,), or None
         From :func:`reliefe.scaling.prepare`; None where no value is missing and no column holds codes.
     groups : reliefe.distances.Groups
         Rows by class.
-    source : DenseRows, SparseColumns, MixedColumns or EmbeddedRows
+    source : DenseRows, PackedRows, SparseColumns, MixedColumns or EmbeddedRows
         Where distances come from.
     rule : Rule
         Which member of the family.
@@ -83,6 +86,8 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
     float64 ndarray of shape (p,)
     """
     n = groups.members.shape[0]
+    if isinstance(Z, np.ndarray) and full is None:
+        Z = Columns.normalised(Z)
     if full is not None:
         rows = _MixedPairs(Z, full, groups, source)
     else:
@@ -94,9 +99,11 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
             threshold = rows.means(team, phases).mean()
             if skrebate:  # the mean over the whole square, its diagonal of zeros among it
                 threshold *= (n - 1) / n
-                if any_missing(Z):  # and the half above it, which is then left at 0
+                if full is not None and any_missing(Z):  # and the half above it, which is then left at 0
                     threshold /= 2.0
         weights, offset = rows.weigh(rule, skrebate, threshold, team, phases)
+    if isinstance(Z, Columns):
+        weights = Z.in_given_order(weights)
     weights /= n
     if rule.similarity:
         weights += offset / n
@@ -108,8 +115,8 @@ class DenseRows:
 
     Parameters
     ----------
-    Z : ndarray of shape (n, p)
-        Output of :func:`reliefe.scaling.normalise`.
+    Z : reliefe.columns.Columns of shape (n, p)
+        The rows.
     groups : Groups
         The order of the rows.
     team : Team
@@ -133,24 +140,24 @@ class DenseRows:
         self._fixed = FixedPoint(Z)
         self.tolerance = float(self._fixed.tolerance)
         self._Z, self._members = Z, groups.members
-        self._by_column = Columns.normalised(Z)
         self._copy(FixedColumns.coarse if coarse else FixedColumns.exact, team)
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, 64))
 
     def _copy(self, way, team):
         self._columns = None  # before there are two of them
-        self._columns = way(self._by_column, self._members, self._fixed.factor, team)
+        self._columns = way(self._Z, self._members, self._fixed.factor, team)
         self.errors = self._columns.errors
 
     def measure_block(self, first, out, team, advance=None):
         """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
         columns, b = self._columns, out.shape[0]
         positions = np.arange(first, first + b, dtype=np.int64)
-        team.each(
-            lambda lo, hi: columns.measure(columns.unit, positions, True, lo, hi, out),
-            pieces(b, self._piece_rows),
-            advance=advance,
-        )
+
+        def part(lo, hi):
+            columns.measure(columns.unit, positions, True, lo, hi, out)
+            add_packed(self._Z.bands, self._fixed.factor, self._members, positions, True, lo, hi, out)
+
+        team.each(part, pieces(b, self._piece_rows), advance=advance)
 
     def measure_again(self, first, rows, out, team):
         """Measure some rows of a block without rounding to 32 bits.
@@ -175,14 +182,21 @@ class DenseRows:
             self._copy(FixedColumns.exact, team)
             self.measure_block(first, out, team)
             return np.arange(b)
-        factor = self._fixed.factor
-        team.each(
-            lambda lo, hi: measuring.manhattan_rows(
-                self._Z, self._members, factor, first + rows, rows, lo, hi, out
-            ),
-            pieces(n, max(1, int(_STEPS / (4.0 * rows.shape[0] * self._Z.shape[1])))),
-        )
-        out[:, first + rows] = out[rows, first : first + b].T
+        Z, factor, places = self._Z, self._fixed.factor, first + rows
+        found = np.zeros((rows.shape[0], n), dtype=np.int64)
+
+        def part(lo, hi):
+            for c0, c1 in pieces(Z.rest.shape[0], _FEW_COLUMNS):
+                few = (Z.n_packed + c0, Z.n_packed + c1)
+                own, others = Z.tile(*few, self._members[places]), Z.tile(*few, self._members[lo:hi])
+                measuring.manhattan_rows(own, others, factor, found[:, lo:hi])
+
+        most = int(_STEPS / (4.0 * rows.shape[0] * Z.shape[1]))
+        team.each(part, pieces(n, int(np.clip(most, 1, -(-n // team.size)))))
+        rest = (self._members, places, False, 0, rows.shape[0], found)
+        add_packed(Z.bands, factor, *rest)
+        out[rows] = found
+        out[:, places] = out[rows, first : first + b].T
         return rows
 
 
@@ -271,7 +285,7 @@ class _Blocks(_Pairs):
             yield first, b
 
     def _measure(self, first, out, team, phases):
-        if isinstance(self._source, DenseRows):
+        if isinstance(self._source, (DenseRows, PackedRows)):
             self._source.measure_block(first, out, team, phases.advance)
             return
         places = np.arange(first, first + out.shape[0], dtype=np.int64)
@@ -336,16 +350,26 @@ class _DensePairs(_Blocks):
     def weigh(self, rule, skrebate, threshold, team, phases):
         """Sum up the weighted differences of all pairs; return the sums and what is to be added to all columns."""
         weights, offset = np.zeros(self._Z.shape[1]), 0.0
-        ids = np.empty((self._b, self._n), dtype=np.int32)
+        packed = PackedPairs(self._Z, self._groups, self._b, rule.far) if self._Z.bands else None
+        some = self._Z.rest.size > 0
+        ids = np.empty((self._b, self._n if some else 0), dtype=np.int32)
         ends = np.empty((self._b, -(-self._n // kernels.TILE_ROWS)), dtype=np.int64)
-        block, members = self._block, self._groups.members
+        block = self._block
         for first, b in self._blocks(team, phases):
             with phases("neighbours"):
                 places = np.arange(first, first + b, dtype=np.int64)
                 self._weigh_block(places, rule, skrebate, threshold, team)
                 offset += block.offsets[:b].sum()
+                if packed is not None:
+                    packed.note(block, places, team)
                 # Distances are not needed any more; their place is taken by the weights of listed pairs.
                 self._is_measured = False
+            with phases("weights"):
+                if packed is not None:
+                    packed.add(block, places, weights, team)
+            if not some:
+                continue
+            with phases("neighbours"):
                 values = block.distances.view(np.float64)
                 zones = (block.below, block.above, block.near, block.far)
                 arguments = (block.distances[:b], first, self._groups.class_ptr, *zones)
@@ -356,16 +380,23 @@ class _DensePairs(_Blocks):
                     b,
                 )
             with phases("weights"):
-                p = weights.shape[0]
-                n_pieces = min(p, max(team.size, int(ends[:b, -1].sum() * p / _STEPS)))
-                lists = (first, ids, values, ends[:b])
-                team.each(
-                    lambda lo, hi, lists=lists: kernels.update_dense(
-                        self._Z, members, *lists, lo, hi, weights
-                    ),
-                    list(pairwise(p * i // n_pieces for i in range(n_pieces + 1))),
-                )
+                self._add_listed((first, ids, values, ends[:b]), weights, team)
         return weights, offset
+
+    def _add_listed(self, lists, weights, team):
+        """Add the differences of listed pairs to the weights of the columns that are not packed."""
+        Z, members = self._Z, self._groups.members
+
+        def part(lo, hi):
+            tile = Z.tile(Z.n_packed + lo, Z.n_packed + hi)
+            gained = weights[Z.n_packed + lo : Z.n_packed + hi]
+            kernels.update_dense(tile, members, *lists, 0, hi - lo, gained)
+
+        p = Z.rest.shape[0]
+        most = max(
+            64, int(min(_STEPS / max(1.0, float(lists[-1][:, -1].sum())), _TILE_BYTES // (8 * self._n)))
+        )
+        team.each(part, pieces(p, min(most, -(-p // team.size))))
 
 
 class _MixedPairs(_Blocks):

@@ -19,7 +19,7 @@ def known(values):
 def words(ones):
     """Whole numbers that hold 64 of the given bits each, the first in the lowest place."""
     return [
-        sum(bit << place for place, bit in enumerate(ones[start : start + 64]))
+        sum(int(bit) << place for place, bit in enumerate(ones[start : start + 64]))
         for start in range(0, len(ones), 64)
     ]
 

@@ -19,7 +19,7 @@ from neighbourhoods import found, search_among_columns, search_in_embedding
 from samples import SAMPLES
 
 import reliefe.kernels
-from reliefe import distances
+from reliefe import fixed
 from reliefe.kernels import euclidean, multilabel, neighbours, screening, sorting, sparsify, targets, weights
 from reliefe.nearest import NearestRows
 from reliefe.targets import class_coefficients
@@ -78,6 +78,9 @@ TWINS = {
     "thresholds.update_sparse": naive_thresholds.weighted_differences,
     "weights.update_dense": naive.multiclass_update,
     "weights.update_sparse": naive.multiclass_update,
+    "zones.add_zones": naive_thresholds.weighted_differences,
+    "zones.turned": naive_packed.words,
+    "zones.zone_bits": naive_thresholds.zone,
 }
 
 
@@ -225,7 +228,7 @@ def test_neighbours_among_more_columns_than_a_tile_holds():
 def test_how_coarse_the_screen_is_decides_nothing(k, bits, monkeypatch):
     """With few bits almost every row has to be measured again."""
     rng = np.random.default_rng(105)
-    monkeypatch.setattr(distances, "_COARSE_BITS", bits)
+    monkeypatch.setattr(fixed, "_COARSE_BITS", bits)
     for X in (np.exp(rng.normal(size=(60, 7))), rng.integers(0, 4, size=(60, 130)).astype(float)):
         y = rng.integers(0, 3, 60)
         expected = _nearest(naive.normalised(naive.table(X, exact=True)), y, k)

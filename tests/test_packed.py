@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import assert_weights_equal
 
-from reliefe import ReliefF
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, thresholds
 from reliefe import columns as columns_of
 from reliefe.columns import Columns
 
@@ -117,6 +117,46 @@ def test_weights_are_those_of_the_plain_path_to_the_last_bit(
     few = packed_columns[0]
     assert few == p if make is genotypes else 32 <= few < p
     assert packed_columns[1] == 0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("make", [genotypes, mixture])
+@pytest.mark.parametrize("highest", [1, 2, 3])
+@pytest.mark.parametrize("compatible", [None, "skrebate"])
+@pytest.mark.parametrize("kind", [SURF, SURFStar, MultiSURF, MultiSURFStar])
+def test_weights_by_thresholds_are_those_of_the_plain_path(
+    kind, compatible, highest, make, n_jobs, plainly, packed_columns, small_pieces, monkeypatch
+):
+    monkeypatch.setattr(thresholds, "_BLOCK_BYTES", 8 * 90 * 40)  # more than one block
+    rng = np.random.default_rng(605)
+    n, p = 90, 331
+    X, y = make(rng, n, p, highest), rng.integers(0, 3, n)
+    ranker = kind(n_jobs=n_jobs, compatible=compatible)
+    found = ranker.fit(X, y).feature_importances_
+    assert_weights_equal(found, plainly(kind(compatible=compatible), X, y).feature_importances_)
+    few = packed_columns[0]
+    assert few == p if make is genotypes else 32 <= few < p
+    np.testing.assert_array_equal(found, kind(compatible=compatible).fit(X, y).feature_importances_)
+
+
+def test_thresholds_on_many_rows_of_many_classes(plainly):
+    """Bits of rows beyond a word, classes that begin and end within one."""
+    rng = np.random.default_rng(606)
+    X, y = genotypes(rng, 700, 40), np.minimum(rng.geometric(0.2, 700), 30)
+    for kind in (SURF, SURFStar, MultiSURF, MultiSURFStar):
+        found = kind().fit(X, y).feature_importances_
+        assert_weights_equal(found, plainly(kind(), X, y).feature_importances_)
+
+
+def test_subsets_of_columns(plainly, packed_columns):
+    rng = np.random.default_rng(607)
+    X, y = genotypes(rng, 60, 200).astype(np.int8), rng.integers(0, 2, 60)
+    for make in (lambda: TuRF(MultiSURF()), lambda: VLS(ReliefF(), n_subsets=6, random_state=0)):
+        found = make().fit(X, y).feature_importances_
+        assert packed_columns and all(packed_columns)
+        expected = plainly(make(), X.astype(np.float64), y)
+        assert_weights_equal(found, expected.feature_importances_)
+        packed_columns.clear()
 
 
 def test_duplicates_and_ties(plainly):

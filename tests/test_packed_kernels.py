@@ -7,12 +7,14 @@ from fractions import Fraction
 
 import naive
 import naive_packed as twin
+import naive_thresholds
 import numpy as np
 import pytest
 
 from reliefe._threads import Team
 from reliefe.columns import Band, Columns, Profile, _strided
-from reliefe.kernels import bits, columns, few
+from reliefe.kernels import bits, columns, few, zones
+from reliefe.packed import _stretches
 from reliefe.targets import class_coefficients
 
 DTYPES = pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64, np.float32, np.float64])
@@ -203,6 +205,62 @@ def test_bytes_to_values():
         for i in range(6)
     ]
     assert out.tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
+@pytest.mark.parametrize("far", [False, True])
+def test_bits_of_near_and_far_rows(far, dtype):
+    rng = np.random.default_rng(506)
+    n = 131
+    distances = rng.integers(0, 20, size=(5, n)).astype(dtype)
+    positions = np.array([0, 63, 64, 130, 70])
+    below, above = rng.integers(4, 9, 5).astype(dtype), rng.integers(9, 15, 5).astype(dtype)
+    near, beyond = (np.full((5, 3), 7, dtype=np.uint64) for _ in range(2))
+    for lo, hi in ((0, 2), (2, 5)):
+        zones.zone_bits(distances, positions, below, above, far, lo, hi, near, beyond)
+    for r in range(5):
+        listed = [[m != positions[r] and d < below[r] for m, d in enumerate(distances[r])]]
+        listed += [[m != positions[r] and d > above[r] for m, d in enumerate(distances[r])]]
+        assert near[r].tolist() == twin.words(listed[0])
+        assert beyond[r].tolist() == (twin.words(listed[1]) if far else [7, 7, 7])
+
+
+@pytest.mark.parametrize("n", [1, 64, 131])
+def test_turning_words(n):
+    rng = np.random.default_rng(507)
+    packed, members = rng.integers(0, 2**64, size=(2, n, 5), dtype=np.uint64), rng.permutation(n)
+    columns = np.full((2, -(-n // 64), 64), 7, dtype=np.uint64)
+    zones.turned(packed, 1, 3, members, columns)
+    for v in range(2):
+        for c in range(64):
+            ones = [int(packed[1, i, 3 + v]) >> c & 1 for i in members]
+            assert columns[v, :, c].tolist() == twin.words(ones)
+
+
+@pytest.mark.parametrize("b", [1, 2, 5])
+def test_sums_over_zones(b):
+    """Classes that end within a word, one of a single row, one that no zone has a row of."""
+    rng = np.random.default_rng(508)
+    n = 400
+    ones = rng.integers(0, 2, size=(n, 64))
+    columns = np.array([twin.words(column) for column in ones.T.tolist()], dtype=np.uint64).T.copy()
+    class_ptr = np.array([0, 1, 30, 300, 390, 400])
+    places = rng.permutation(n)[:b]
+    inside = (rng.random((b, n)) < 0.4) & (np.arange(n) < 390)
+    listed = np.array([twin.words(row) for row in inside.astype(int).tolist()], dtype=np.uint64)
+    factors = rng.integers(-4, 5, size=(5, b)) / 4.0
+    classes = np.repeat(np.arange(5), np.diff(class_ptr))
+    pairs = {
+        (int(place), m): Fraction(factors[classes[m], r])
+        for r, place in enumerate(places)
+        for m in range(n)
+        if inside[r, m]
+    }
+    start = rng.normal(size=64)
+    gained = start.copy()
+    zones.add_zones(columns, listed, places, *_stretches(class_ptr), factors, gained)
+    expected = naive_thresholds.weighted_differences(ones.tolist(), pairs)
+    np.testing.assert_allclose(gained, start + np.array(expected, dtype=float), rtol=1e-12, atol=1e-12)
 
 
 def test_a_band_in_several_tiles():

@@ -15,7 +15,7 @@ from samples import SAMPLES, GivenRows, assert_weights_equal
 from test_mixed import CATEGORIES, mixture, with_gaps
 
 import reliefe
-from reliefe import SURF, MultiSURF, MultiSURFStar, SURFStar, distances, thresholds
+from reliefe import SURF, MultiSURF, MultiSURFStar, SURFStar, fixed, thresholds
 
 KINDS = [SURF, SURFStar, MultiSURF, MultiSURFStar]
 STORAGES = [np.ascontiguousarray, sp.csr_matrix]
@@ -225,7 +225,7 @@ def test_rounding_distances_at_first_changes_no_bit(kind, bits, n_jobs, small_bl
         return again(self, first, rows, out, team)
 
     monkeypatch.setattr(thresholds.DenseRows, "measure_again", counted)
-    monkeypatch.setattr(distances, "_COARSE_BITS", bits)
+    monkeypatch.setattr(fixed, "_COARSE_BITS", bits)
     found = kind(n_jobs=n_jobs).fit(X, y).feature_importances_
     few = [share for share in shares if share <= 0.25]
     assert few == shares if bits == 26 else shares
