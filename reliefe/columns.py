@@ -15,16 +15,15 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from reliefe._threads import Team, pieces
+from reliefe.bands import Band, kinds_of
 from reliefe.kernels import bits, few
 from reliefe.kernels import columns as kernels
-from reliefe.scaling import distinct_values, normalise_mixed, refuse_wide, shift_and_extent
+from reliefe.scaling import distinct_values, refuse_wide, shift_and_extent
 
 _LOOKED_AT = 2**22  # values that a thread looks at before anything else gets a chance
 _CACHED = 2**20  # bytes of a few columns of all rows, which stay in the second-level cache
-_MOST_PLANES = 3
-_WORDS = 128  # in a row of a tile: 1 KiB
-_LEAST_PACKED = 32  # columns of few values below which it does not pay to treat them apart
 _LARGEST_WHOLE = 2.0**53
+_LEAST_PACKED = 32  # columns of few values below which it does not pay to treat them apart
 
 
 def _strided(X):
@@ -48,7 +47,7 @@ class Profile:
     Attributes
     ----------
     low, high : float64 ndarrays of shape (p,)
-        Smallest and largest known value; ∞ and −∞ where none is known.
+        Smallest and largest known value; 0 where none is known.
     whole : bool ndarray of shape (p,)
         Whether all known values are whole numbers.
     known : bool ndarray of shape (p,)
@@ -90,7 +89,51 @@ class Profile:
 
         length, across = (p, n) if by_column else (n, p)
         team.each(part, pieces(length, max(1, _LOOKED_AT // across)))
-        return cls(low.astype(np.float64), high.astype(np.float64), whole != 0, known != 0)
+        low, high = low.astype(np.float64), high.astype(np.float64)
+        unknown = low > high
+        low[unknown] = high[unknown] = 0.0
+        return cls(low, high, whole != 0, known != 0)
+
+    @property
+    def extent(self):
+        """Range of each column; infinite where float64 cannot hold it."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.high - self.low
+
+    @property
+    def exact(self):
+        """Whether all values of a column are whole numbers small enough for their differences to be exact."""
+        return self.whole & (np.maximum(np.abs(self.low), np.abs(self.high)) < _LARGEST_WHOLE)
+
+    def n_distinct(self, X, chosen, team):
+        """Count the distinct known values of some columns of X (n, p), the matrix that was looked at.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, p)
+            That matrix.
+        chosen : int64 ndarray of shape (c,)
+            Numbers of columns, rising.
+        team : reliefe._threads.Team
+            Threads.
+
+        Returns
+        -------
+        int64 ndarray of shape (c,)
+        """
+        counts = np.zeros(chosen.shape[0], dtype=np.int64)
+        narrow = (self.exact & (self.extent < bits.WORD))[chosen]
+        some, n = chosen[narrow], X.shape[0]
+        found, (flat, row_step, column_step) = np.zeros(some.shape[0], dtype=np.uint64), _strided(X)
+        given = (flat, row_step, column_step, some, self.low[some].astype(flat.dtype), 0, n)
+        width = max(1, _LOOKED_AT // n)
+        team.each(lambda lo, hi: kernels.presence(*given, lo, hi, found), pieces(some.shape[0], width))
+        for value in range(bits.WORD):
+            counts[narrow] += (found >> np.uint64(value) & np.uint64(1)).astype(np.int64)
+        places = np.flatnonzero(~narrow)
+        for lo, hi in pieces(places.shape[0], max(1, 2**17 // n)):
+            counts[places[lo:hi]] = distinct_values(X[:, chosen[places[lo:hi]]])
+        return counts
 
     @property
     def infinite(self):
@@ -98,84 +141,22 @@ class Profile:
         return bool(np.isposinf(self.high).any() or np.isneginf(self.low).any())
 
 
-class Band:
-    """Columns of equally few values, as bits.
-
-    Parameters
-    ----------
-    columns : int64 ndarray of shape (c,)
-        Their numbers in the matrix, rising.
-    n_planes : int
-        Largest value, counted from the smallest of its column.
-
-    Attributes
-    ----------
-    packed : uint64 ndarray of shape (tiles, n, words)
-        From :func:`reliefe.kernels.bits.pack`; None before :meth:`fill`.
-    width : int
-        Words of a plane in a row of a tile.
-    per_tile : int
-        Columns in a tile.
-    """
-
-    def __init__(self, columns, n_planes):
-        self.columns, self.n_planes = columns, n_planes
-        words = -(-columns.shape[0] // bits.WORD)
-        most = _WORDS // n_planes
-        tiles = -(-words // most)
-        self.width = -(-words // tiles)
-        if tiles > 1:
-            self.width = min(most, 8 * -(-self.width // 8))  # whole vectors
-        self.per_tile = self.width * bits.WORD
-        self._tiles = -(-columns.shape[0] // self.per_tile)
-        self.packed = None
-
-    def fill(self, flat, row_step, column_step, n, cuts, team):
-        """Pack the columns; ``cuts`` (n_planes, c) are those of :func:`reliefe.kernels.bits.pack`."""
-        self.packed = np.empty((self._tiles, n, self.width * self.n_planes), dtype=np.uint64)
-        given = (flat, row_step, column_step, self.columns, cuts, False)
-        team.each(
-            lambda lo, hi: bits.pack(*given, lo, hi, self.packed),
-            pieces(n, max(1, _LOOKED_AT // self.columns.shape[0])),
-        )
-
-    @property
-    def halves(self):
-        """Whether all differences are whole multiples of a half, so that no sum of them is rounded."""
-        return self.n_planes <= 2
-
-    @property
-    def unit(self):
-        """By how much two values differ that differ in one plane; rounded with three planes."""
-        return 1.0 / self.n_planes
-
-    def words(self, lo, hi):
-        """Return the tile, and the words of each plane, that hold the columns at ``lo … hi − 1``."""
-        tile, place = divmod(lo, self.per_tile)
-        return tile, place // bits.WORD, -(-(place + hi - lo) // bits.WORD)
-
-    def values(self, lo, hi):
-        """Return the columns at ``lo … hi − 1``, of one tile and from a whole word on, as bytes (n, ≥ hi − lo)."""
-        tile, w0, w1 = self.words(lo, hi)
-        n = self.packed.shape[1]
-        found = np.empty((n, 8 * (w1 - w0)), dtype=np.uint64)
-        bits.unpack(self.packed, tile, self.n_planes, False, w0, w1, 0, n, found)
-        return found.view(np.uint8)
-
-
 class Columns:
     """The columns of a dense matrix divided by their range, those of few values kept as bits.
 
-    Columns stand in an order of their own: band by band, then those that are not packed.
+    Columns stand in an order of their own: band by band, then those that are not packed. Columns of categories hold
+    codes, and missing values are NaN, as :func:`reliefe.scaling.normalise_mixed` has it.
 
     Parameters
     ----------
     X : ndarray of shape (n, p)
-        The caller's matrix, of any type of numbers, all of them finite. Not modified, and not copied.
+        The caller's matrix, of any type of numbers, finite or NaN. Not modified, and not copied.
     profile : Profile
         What it holds.
     team : reliefe._threads.Team
         Threads for the packing.
+    coded : bool ndarray of shape (p,), optional
+        Columns of categories.
 
     Attributes
     ----------
@@ -183,29 +164,34 @@ class Columns:
         As of X.
     order : int64 ndarray of shape (p,)
         Which column of X stands where.
-    bands : list of Band
+    bands : list of reliefe.bands.Band
         In their order.
     rest : int64 ndarray
         Columns that are not packed.
+    has_gaps : bool
+        Whether values are missing.
     """
 
-    def __init__(self, X, profile, team):
+    def __init__(self, X, profile, team, coded=None):
         n, p = self.shape = X.shape
         self._X = X  # who owns the memory
         self.flat, self.row_step, self.column_step = _strided(X)
+        coded = np.zeros(p, dtype=bool) if coded is None else coded
         self.shift, extent = shift_and_extent(profile.low, profile.high)
-        self.divisor = np.where(extent == 0.0, np.inf, extent)
-        self._low, self._rows = profile.low, np.arange(n)
-        self.bands = []
-        kinds = _kinds(profile)
+        self.divisor = np.where(coded, 1.0, np.where(extent == 0.0, np.inf, extent))
+        self._low, self._rows, self.has_gaps = profile.low, np.arange(n), not profile.known.all()
+        kinds = kinds_of(profile, coded)
+        if (kinds != 0).sum() < min(p, _LEAST_PACKED):
+            kinds[:] = 0
         self.rest = np.flatnonzero(kinds == 0)
-        if p - self.rest.shape[0] < min(p, _LEAST_PACKED):
-            kinds, self.rest = np.zeros(p, dtype=np.int64), np.arange(p)
         self._step = np.where((kinds == 2) & (extent < 2.0), 0.5 * extent, 1.0)
-        for n_planes in range(1, _MOST_PLANES + 1):
-            columns = np.flatnonzero(kinds == n_planes)
-            if columns.size:
-                band = Band(columns, n_planes)
+        self._found = self._values_of_categories(coded & ~profile.exact)
+        self.bands = []
+        for gaps in (False, True):
+            for kind in np.unique(kinds[(profile.known != gaps) & (kinds != 0)]).tolist():
+                band = Band(
+                    np.flatnonzero((profile.known != gaps) & (kinds == kind)), abs(kind), kind < 0, gaps
+                )
                 band.fill(self.flat, self.row_step, self.column_step, n, self._cuts(band, extent), team)
                 self.bands.append(band)
         self.order = np.concatenate([*(band.columns for band in self.bands), self.rest])
@@ -215,14 +201,27 @@ class Columns:
     @classmethod
     def normalised(cls, Z):
         """Wrap an output of :func:`reliefe.scaling.normalise`; no column is packed."""
-        p, unknown = Z.shape[1], np.zeros(Z.shape[1], dtype=bool)
-        return cls(Z, Profile(np.zeros(p), np.ones(p), unknown, unknown), None)
+        p = Z.shape[1]
+        return cls(Z, Profile(np.zeros(p), np.ones(p), np.zeros(p, dtype=bool), np.ones(p, dtype=bool)), None)
+
+    def _values_of_categories(self, chosen):
+        """Return the values of categories that are no whole numbers, by column, and which of them has code 0."""
+        found = {}
+        for j in np.flatnonzero(chosen).tolist():
+            values = self._X[:, j].astype(np.float64)
+            values = np.unique(values[~np.isnan(values)])
+            # 0 gets the code 0; where there is no 0, the lowest value does.
+            place = int(np.searchsorted(values, 0.0))
+            found[j] = values, place if place < values.shape[0] and values[place] == 0.0 else 0
+            self.shift[j] = 0.0
+        return found
 
     def _cuts(self, band, extent):
         """Return what the values of a band are compared with; the last cut that means something is repeated."""
-        low, most = self._low[band.columns], np.maximum(extent[band.columns], 1.0) - 1.0
-        levels = np.minimum(np.arange(band.n_planes)[:, np.newaxis], most)
-        return (low + levels).astype(self.flat.dtype)
+        levels = np.arange(band.n_planes)[:, np.newaxis]
+        if not band.categories:
+            levels = np.minimum(levels, np.maximum(extent[band.columns], 1.0) - 1.0)
+        return (self._low[band.columns] + levels).astype(self.flat.dtype)
 
     @property
     def n_packed(self):
@@ -242,7 +241,7 @@ class Columns:
             return None, self.n_packed
         return self.bands[band], int(self._starts[band])
 
-    def few_columns(self, most, as_bytes=False, packed_only=False):
+    def few_columns(self, most, as_bytes=False, which="all"):
         """Cut the places of the columns into pieces that a thread works on at a time, each of one band.
 
         Parameters
@@ -250,9 +249,9 @@ class Columns:
         most : int
             How many columns a piece may have.
         as_bytes : bool
-            Whether columns of no more than three values are worked on as bytes, not as floats.
-        packed_only : bool
-            Whether columns that are not packed are left out.
+            Whether columns whose differences are multiples of a half are worked on as bytes, not as floats.
+        which : {"all", "packed", "rest"}
+            Which columns.
 
         Returns
         -------
@@ -261,10 +260,10 @@ class Columns:
         n, p = self.shape
         found = []
         for band, (start, stop) in zip([*self.bands, None], pairwise([*self._starts, p]), strict=True):
+            if which == ("packed" if band is None else "rest"):
+                continue
             size = n if as_bytes and band is not None and band.halves else 8 * n
             width = max(1, min(most, max(64, min(_CACHED // size, 1024))))
-            if band is None and packed_only:
-                continue
             if band is None:
                 found += [(start + lo, start + hi) for lo, hi in pieces(stop - start, width)]
                 continue
@@ -274,19 +273,11 @@ class Columns:
                 found += [(first + lo, first + hi) for lo, hi in pieces(length, width)]
         return [(int(lo), int(hi)) for lo, hi in found]
 
-    def values(self, lo, hi):
-        """Return packed columns at ``lo … hi − 1`` as bytes, from :meth:`Band.values`."""
-        band, start = self.part(lo)
-        return band.values(lo - start, hi - start)
-
     def tile(self, lo, hi, rows=None):
         """Return the columns at ``lo … hi − 1`` of all rows, or of some, as float64 (rows, hi − lo)."""
         band, start = self.part(lo)
         if band is None:
-            rows = self._rows if rows is None else rows
-            out = np.empty((rows.shape[0], hi - lo), dtype=np.float64)
-            self._normalised(rows, self.rest, lo - start, hi - start, out)
-            return out
+            return self._made(self._rows if rows is None else rows, self.rest[lo - start : hi - start])
         values, columns = band.values(lo - start, hi - start), band.columns[lo - start : hi - start]
         values = values if rows is None else values[rows]
         out = np.empty((values.shape[0], hi - lo), dtype=np.float64)
@@ -295,25 +286,59 @@ class Columns:
 
     def rows(self, rows):
         """Return some rows, their columns in the order of X, as float64 (rows, p)."""
-        out = np.empty((rows.shape[0], self.shape[1]), dtype=np.float64)
-        self._normalised(rows, np.arange(self.shape[1]), 0, self.shape[1], out)
-        return out
+        return self._made(rows, np.arange(self.shape[1]))
 
     def toarray(self):
         """Return all of it as a new float64 array (n, p), its columns in the order of X."""
         return self.rows(self._rows)
 
-    def _normalised(self, rows, columns, lo, hi, out):
+    def _made(self, rows, columns):
+        """Make some columns of some rows from the caller's matrix, as float64."""
+        out = np.empty((rows.shape[0], columns.shape[0]), dtype=np.float64)
         given = (self.flat, self.row_step, self.column_step, rows, columns, self.shift, self.divisor)
-        kernels.normalised(*given, lo, hi, out)
+        kernels.normalised(*given, 0, columns.shape[0], out)
+        for place, j in enumerate(columns.tolist() if self._found else ()):
+            if j in self._found:
+                values, zero = self._found[j]
+                known = ~np.isnan(out[:, place])
+                out[known, place] = np.searchsorted(values, out[known, place]) - zero
+        return out
 
     def in_memory(self):
         """Return what kernels that read single values take: the matrix as it lies in memory, shift and divisor."""
         return self.flat, self.row_step, self.column_step, self.shift, self.divisor
 
+    def not_zero(self):
+        """Count the values of each row that are not 0 (among them, missing ones), and those that are missing.
+
+        Returns
+        -------
+        stored, missing : int64 ndarrays of shape (n,)
+        """
+        stored, missing = np.zeros((2, self.shape[0]), dtype=np.int64)
+        start = 0
+        for band in self.bands:
+            stop = start + band.columns.shape[0]
+            if (self.shift[band.columns] == self._low[band.columns]).all():
+                found = band.not_zero()
+                stored += found[0]
+                missing += found[1]
+            else:
+                self._look_for_zeros(start, stop, stored, missing)
+            start = stop
+        self._look_for_zeros(start, self.shape[1], stored, missing)
+        return stored, missing
+
+    def _look_for_zeros(self, start, stop, stored, missing):
+        for lo, hi in self.few_columns(1024):
+            if start <= lo < stop:
+                tile = self.tile(lo, hi)
+                stored += np.count_nonzero(tile, axis=1)
+                missing += np.isnan(tile).sum(axis=1)
+
 
 def prepare(X, discrete, profile, n_jobs):
-    """Bring columns to the scale of their differences, without a copy if that will do.
+    """Bring columns to the scale of their differences, without a copy.
 
     As :func:`reliefe.scaling.prepare` for dense data.
 
@@ -330,31 +355,23 @@ def prepare(X, discrete, profile, n_jobs):
 
     Returns
     -------
-    Z : Columns, or ndarray of shape (n, p)
-        The latter where values are missing, or columns hold codes of categories.
+    Z : Columns
+        The columns.
     full : float64 ndarray of shape (p,), or None
-        As there.
+        As there, in the order in which the columns stand in ``Z``.
 
     Raises
     ------
     ValueError
         If the range of a column is too large for float64.
     """
-    chosen = np.empty(0, dtype=np.int64) if discrete is None else np.flatnonzero(discrete)
-    if not profile.known.all() or (chosen.size and (distinct_values(X[:, chosen]) > 2).any()):
-        return normalise_mixed(X, np.zeros(X.shape[1], dtype=bool) if discrete is None else discrete)
-    refuse_wide(shift_and_extent(profile.low, profile.high)[1])
+    coded = np.zeros(X.shape[1], dtype=bool)
     with Team(n_jobs) as team:
-        return Columns(X, profile, team), None
-
-
-def _kinds(profile):
-    """Return in how many planes of bits each column is kept; 0, if it is not."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        extent = profile.high - profile.low
-    small = np.maximum(np.abs(profile.low), np.abs(profile.high)) < _LARGEST_WHOLE
-    few_values = profile.whole & profile.known & small & (extent <= _MOST_PLANES)
-    kinds = np.where(few_values, np.maximum(extent, 1.0), 0.0).astype(np.int64)
-    if (kinds == 1).sum() < (kinds == 2).sum():  # then they are not worth a band of their own
-        kinds[kinds == 1] = 2
-    return kinds
+        if discrete is not None and discrete.any():
+            chosen = np.flatnonzero(discrete)
+            coded[chosen] = profile.n_distinct(X, chosen, team) > 2
+        refuse_wide(np.where(coded, 0.0, profile.extent))
+        Z = Columns(X, profile, team, coded)
+    if profile.known.all() and not coded.any():
+        return Z, None
+    return Z, np.where(coded, 0.0, 1.0)[Z.order]

@@ -15,7 +15,7 @@ from reliefe.fixed import FixedColumns, FixedPoint, few_columns, most_terms
 from reliefe.kernels import distances as kernels
 from reliefe.kernels import mixed_distances, screening
 from reliefe.kernels.neighbours import nearest_first, nearest_per_class
-from reliefe.packed import add_packed
+from reliefe.packed import add_packed, rounding
 
 METRICS = {"cosine": kernels.COSINE, "euclidean": kernels.EUCLIDEAN, "manhattan": kernels.MANHATTAN}
 
@@ -306,18 +306,12 @@ class MixedColumns(_Measured):
     def __init__(self, Z, groups):
         n, p = Z.shape
         self.is_sparse = sparse.issparse(Z)
-        terms = most_terms(Z)
-        bits = min(52, 53 - terms.bit_length())
-        unit = 2.0**-bits
         unknown = np.isnan(Z.data if self.is_sparse else Z)
         if self.is_sparse:
             per_row = np.bincount(np.repeat(np.arange(n), np.diff(Z.indptr))[unknown], minlength=n)
         else:
             per_row = unknown.sum(axis=1)
-        # Rounding of every term by about a unit, stretched where columns are missing, and that of the stretching.
-        fewest = max(1, p - 2 * int(per_row.max(initial=0)))
-        stretched = min(p, min(terms, p) * p / fewest)
-        tolerance = stretched * (2.0 + 2.0 ** (bits - 49)) * unit + 2.0**-50 * min(p, terms * p / fewest)
+        unit, tolerance = rounding(most_terms(Z), p, int(per_row.max(initial=0)))
         if self.is_sparse:
             rounded = sparse.csr_matrix((np.rint(Z.data / unit) * unit, Z.indices, Z.indptr), shape=Z.shape)
             by_column = rounded.tocsc()
@@ -348,7 +342,12 @@ class MixedColumns(_Measured):
                 rows, *self._rows, *self._columns, self._norms, self._unknown, self._n_columns, out
             )
         else:
-            mixed_distances.distances_dense(positions, self._columns, self._missing, out)
+            b = positions.shape[0]
+            out[:b] = 0.0
+            known = np.zeros((b if self._missing else 0, out.shape[1]))
+            mixed_distances.add_dense(self._columns, self._missing, positions, False, 0, b, out, known)
+            if self._missing:
+                mixed_distances.stretch(self._columns.shape[0], known, 0, b, out)
 
 
 class EmbeddedRows(_Measured):

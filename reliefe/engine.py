@@ -91,7 +91,7 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, ful
         Range-normalised rows; feature differences are taken here.
     target : reliefe.targets.Classes, reliefe.targets.LabelSets or reliefe.targets.Responses
         Turns neighbours into updates.
-    neighbours_of : DenseColumns, PackedColumns, SparseColumns, MixedColumns or EmbeddedRows
+    neighbours_of : DenseColumns, PackedRows, MixedRows, SparseColumns, MixedColumns or EmbeddedRows
         Finds neighbours, group by group.
     rows : int64 ndarray of shape (s,)
         The rows to update from, one iteration each.

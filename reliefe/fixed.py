@@ -19,9 +19,10 @@ _DEPTH = 124  # columns that are summed up at a time, in fours
 def most_terms(Z):
     """No sum of the norms of two rows, with every value counted as 1 at most, exceeds this."""
     if isinstance(Z, Columns):
-        return max(1, 2 * _most_stored(Z))
-    stored = np.diff(Z.indptr) if sparse.issparse(Z) else np.count_nonzero(Z, axis=1)
-    return max(1, 2 * int(stored.max(initial=0)))
+        stored = Z.not_zero()[0] if Z.bands else _most_stored(Z)
+    else:
+        stored = np.diff(Z.indptr) if sparse.issparse(Z) else np.count_nonzero(Z, axis=1)
+    return max(1, 2 * int(np.max(stored, initial=0)))
 
 
 def _most_stored(Z):
@@ -55,7 +56,7 @@ class FixedPoint:
 
     Parameters
     ----------
-    Z : ndarray or csr_matrix of shape (n, p)
+    Z : reliefe.columns.Columns, ndarray or csr_matrix of shape (n, p)
         Range-normalised rows.
     """
 

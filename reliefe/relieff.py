@@ -221,9 +221,8 @@ class ReliefF(Ranker):
                     f'{type(self).__name__}: compatible="skrebate" takes one class per row, but y has {y.shape[1]} '
                     "columns of labels, which scikit-rebate does not know; use compatible=None."
                 )
-            discrete = discrete_columns(
-                self._parameter("discrete_features"), self._parameter("discrete_threshold"), X
-            )
+            given = (self._parameter("discrete_features"), self._parameter("discrete_threshold"), X)
+            discrete = discrete_columns(*given, profile, self.n_jobs)
             if discrete is not None:
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
@@ -240,10 +239,12 @@ class ReliefF(Ranker):
         elif full is None:
             neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
         else:
+            from reliefe.columns import Columns
             from reliefe.distances import MixedColumns
+            from reliefe.packed import MixedRows
 
             with phases("distances"):
-                neighbours_of = MixedColumns(Z, groups)
+                neighbours_of = (MixedRows if isinstance(Z, Columns) else MixedColumns)(Z, groups)
         weights, used = relief_weights(
             Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases, full
         )
@@ -307,12 +308,12 @@ class ReliefF(Ranker):
     def _neighbours_of(self, Z, codes, groups, random_state, phases):
         """Return the object that finds neighbours."""
         from reliefe.distances import DenseColumns, SparseColumns
-        from reliefe.packed import PackedColumns
+        from reliefe.packed import PackedRows
 
         with phases("distances"):
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)
-            return DenseColumns(Z, groups) if Z.rest.size else PackedColumns(Z, groups)
+            return DenseColumns(Z, groups) if Z.rest.size else PackedRows(Z, groups)
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""

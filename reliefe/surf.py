@@ -93,16 +93,18 @@ class _ThresholdRanker(Ranker):
             n, p = X.shape
             self._check_selection_against(p)
             codes, self.classes_ = check_classes(self, y, n)
-            discrete = discrete_columns(self.discrete_features, self.discrete_threshold, X)
+            given = (self.discrete_features, self.discrete_threshold, X)
+            discrete = discrete_columns(*given, profile, self.n_jobs)
             if discrete is not None:
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
-            if self.embedding is not None and any_missing(X):
+            gaps = any_missing(X) if profile is None else not profile.known.all()
+            if self.embedding is not None and gaps:
                 raise ValueError(
                     f"{type(self).__name__}: X has missing values, which an embedding cannot take; use "
                     "embedding=None."
                 )
-            if self.compatible and self.classes_.shape[0] > 2 and any_missing(X):
+            if self.compatible and self.classes_.shape[0] > 2 and gaps:
                 raise ValueError(
                     f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
                     "than two classes, where skrebate weighs classes anew in every column."
@@ -130,17 +132,18 @@ class _ThresholdRanker(Ranker):
     def _rows(self, Z, full, groups, phases):
         """Return where distances between the columns themselves come from."""
         from reliefe._threads import Team
+        from reliefe.columns import Columns
         from reliefe.distances import MixedColumns, SparseColumns
-        from reliefe.packed import PackedRows
+        from reliefe.packed import MixedRows, PackedRows
         from reliefe.thresholds import DenseRows
 
         with phases("distances"):
             if full is not None:
-                return MixedColumns(Z, groups)
+                return (MixedRows if isinstance(Z, Columns) else MixedColumns)(Z, groups)
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)
             if not Z.rest.size:
-                return PackedRows(Z, groups)
+                return PackedRows(Z, groups, whole=True)
             with Team(self.n_jobs) as team:
                 # A threshold for all rows would need all distances anyway before any could be left coarse.
                 return DenseRows(Z, groups, team, coarse=self._per_row)

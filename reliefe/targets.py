@@ -33,7 +33,7 @@ _PIECES = 16
 _UPDATES = 4 * 10**8  # differences added up in a piece of work: well below a second
 
 
-def add_updates(kernels_of, Z, block, rest, weights, team, full=None, few=None, advance=None):
+def add_updates(kernels_of, Z, block, rest, weights, team, full=None, few=None, advance=None, which="all"):
     """Add one block's updates to ``weights``.
 
     Dense columns are shared out over the threads. Sparse rows are worked on in a fixed number of pieces whose
@@ -56,14 +56,16 @@ def add_updates(kernels_of, Z, block, rest, weights, team, full=None, few=None, 
     full : float64 ndarray of shape (p,), optional
         What the kernels take before the block, if anything.
     few : callable, optional
-        ``few(values, unit, n_columns, weights)`` adds the updates of columns that are whole multiples of ``unit``,
-        given as bytes, to their weights.
+        ``few(values, band, n_columns, weights)`` adds the updates of columns of a band, given as bytes, to their
+        weights.
     advance : callable, optional
         Is told which share of the work is done.
+    which : {"all", "rest"}
+        Which columns of ``Z``, if some are packed.
     """
     before = () if full is None else (full,)
     if isinstance(Z, Columns):
-        _add_by_columns(kernels_of, Z, block, rest, weights, team, before, few, advance)
+        _add_by_columns(kernels_of, Z, block, rest, weights, team, before, few, advance, which)
         return
     if not sparse.issparse(Z):
         team.split(
@@ -84,15 +86,15 @@ def add_updates(kernels_of, Z, block, rest, weights, team, full=None, few=None, 
         weights += partial[lo]
 
 
-def _add_by_columns(kernels_of, Z, block, rest, weights, team, before, few, advance):
+def _add_by_columns(kernels_of, Z, block, rest, weights, team, before, few, advance, which):
     """Add a block's updates a few columns at a time, which are made for that alone."""
     p = Z.shape[1]
 
     def part(lo, hi):
-        band, _ = Z.part(lo)
+        band, start = Z.part(lo)
         gained = np.ascontiguousarray(weights[..., lo:hi])
         if few is not None and band is not None and band.halves:
-            few(Z.values(lo, hi), band.unit, hi - lo, gained)
+            few(band.values(lo - start, hi - start), band, hi - lo, gained)
         else:
             kept = [each[lo:hi] for each in before]
             kernels_of.update_dense(Z.tile(lo, hi), *kept, block, *rest, 0, hi - lo, gained)
@@ -100,7 +102,7 @@ def _add_by_columns(kernels_of, Z, block, rest, weights, team, before, few, adva
 
     team.each(
         part,
-        Z.few_columns(min(-(-p // team.size), max(16, _UPDATES // rest[0].size)), few is not None),
+        Z.few_columns(min(-(-p // team.size), max(16, _UPDATES // rest[0].size)), few is not None, which),
         advance=None if advance is None else lambda steps: advance(steps / p),
     )
 
@@ -181,13 +183,21 @@ class Classes(_Target):
         if full is not None:
             similar = np.zeros(counts.shape[1], dtype=bool)
             shares = similar, np.ones(near.shape), np.zeros(near.shape)
-            rest = (near, groups.segment_ptr, counts, coefficients, *shares, mixed.CLASSES, abs_mean)
-            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full)
+            rest = (near, groups.segment_ptr, counts, coefficients)
+
+            def few_known(values, band, n_columns, gained):
+                unit = 1.0 if band.categories else band.unit
+                given = (values, unit, band.categories, block, *rest, n_columns)
+                few_values.update_known(*given, gained[0])
+
+            halves = None if abs_mean else few_known
+            rest_of_all = (*rest, *shares, mixed.CLASSES, abs_mean)
+            add_updates(mixed, Z, block, rest_of_all, weights[np.newaxis], team, full, halves, advance)
             return
         rest = (near, groups.segment_ptr, counts, coefficients)
 
-        def few(values, unit, n_columns, gained):
-            few_values.update(values, unit, block, *rest, n_columns, gained)
+        def few(values, band, n_columns, gained):
+            few_values.update(values, band.unit, block, *rest, n_columns, gained)
 
         halves = None if abs_mean else few  # means of neighbours are rounded, one division a value
         add_updates(multiclass, Z, block, (*rest, abs_mean), weights, team, None, halves, advance)
@@ -231,7 +241,7 @@ class LabelSets(_Target):
         if full is not None:
             shares = np.ones((block.shape[0], 1)), np.zeros(1, dtype=bool), np.ones(near.shape), distances
             rest = (near, groups.segment_ptr, counts, *shares, mixed.LABEL_SETS, abs_mean)
-            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full)
+            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full, advance=advance)
             return
         rest = (near, counts, distances, abs_mean)
         add_updates(multilabel, Z, block, rest, weights, team, advance=advance)
@@ -300,7 +310,7 @@ class Responses(_Target):
         else:
             shares = np.ones((block.shape[0], 1)), np.zeros(1, dtype=bool), influence, distances
             rest = (near, groups.segment_ptr, counts, *shares, mixed.RESPONSES, abs_mean)
-            add_updates(mixed, Z, block, rest, sums, team, full)
+            add_updates(mixed, Z, block, rest, sums, team, full, advance=advance)
             if not sparse.issparse(Z):
                 return
         sums[2] += (influence * distances).sum()

@@ -22,7 +22,7 @@ from reliefe.fixed import FixedColumns, FixedPoint
 from reliefe.kernels import distances as measuring
 from reliefe.kernels import mixed
 from reliefe.kernels import thresholds as kernels
-from reliefe.packed import PackedPairs, PackedRows, add_packed
+from reliefe.packed import PackedPairs, add_packed
 from reliefe.scaling import any_missing
 from reliefe.targets import add_updates
 
@@ -70,7 +70,7 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
         From :func:`reliefe.scaling.prepare`; None where no value is missing and no column holds codes.
     groups : reliefe.distances.Groups
         Rows by class.
-    source : DenseRows, PackedRows, SparseColumns, MixedColumns or EmbeddedRows
+    source : DenseRows, PackedRows, MixedRows, SparseColumns, MixedColumns or EmbeddedRows
         Where distances come from.
     rule : Rule
         Which member of the family.
@@ -99,7 +99,9 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
             threshold = rows.means(team, phases).mean()
             if skrebate:  # the mean over the whole square, its diagonal of zeros among it
                 threshold *= (n - 1) / n
-                if full is not None and any_missing(Z):  # and the half above it, which is then left at 0
+                if (
+                    Z.has_gaps if isinstance(Z, Columns) else any_missing(Z)
+                ):  # and the half above it, which is then left at 0
                     threshold /= 2.0
         weights, offset = rows.weigh(rule, skrebate, threshold, team, phases)
     if isinstance(Z, Columns):
@@ -285,7 +287,7 @@ class _Blocks(_Pairs):
             yield first, b
 
     def _measure(self, first, out, team, phases):
-        if isinstance(self._source, (DenseRows, PackedRows)):
+        if hasattr(self._source, "measure_block"):
             self._source.measure_block(first, out, team, phases.advance)
             return
         places = np.arange(first, first + out.shape[0], dtype=np.int64)
@@ -423,11 +425,25 @@ class _MixedPairs(_Blocks):
         pairs = np.empty((self._b, self._n), dtype=np.float64)
         ones, zeros = np.ones((self._b, segment_ptr[-1])), np.zeros((self._b, segment_ptr[-1]))
         weights, offset = np.zeros((1, self._Z.shape[1])), 0.0
+        by_column = isinstance(self._Z, Columns)
+        packed = None
+        if by_column and self._Z.bands:
+            packed = PackedPairs(self._Z, self._groups, self._b, rule.far, True, rule.similarity)
+        listed = not by_column or self._Z.rest.size > 0
         for first, b in self._blocks(team, phases):
             block = self._block
             with phases("neighbours"):
                 places = np.arange(first, first + b, dtype=np.int64)
                 self._weigh_block(places, rule, skrebate, threshold, team)
+                self._is_measured = False
+                if packed is not None:
+                    packed.note(block, places, team)
+            if packed is not None:
+                with phases("weights"):
+                    packed.add(block, places, weights[0], team)
+            if not listed:
+                continue
+            with phases("neighbours"):
                 team.split(
                     lambda lo, hi, places=places: self._pair_weights(self._block, places, lo, hi, pairs), b
                 )
@@ -435,15 +451,15 @@ class _MixedPairs(_Blocks):
                 team.split(
                     lambda lo, hi, lists=lists: kernels.list_zones(*lists, lo, hi, near, counts, sums), b
                 )
-                self._is_measured = False
                 coefficients = np.where(similar, -sums[:b], sums[:b])
             with phases("weights"):
-                for lo, hi in pieces(b, max(16, int(_STEPS / (self._n * self._Z.shape[1])))):
+                most = b if by_column else max(16, int(_STEPS / (self._n * self._Z.shape[1])))
+                for lo, hi in pieces(b, most):
                     part = slice(lo, hi)
                     lists = (near[part], segment_ptr, counts[part], coefficients[part], similar)
                     rest = (*lists, ones[part], zeros[part], mixed.CLASSES, False)
                     rows = members[first + lo : first + hi]
-                    add_updates(mixed, self._Z, rows, rest, weights, team, self._full)
+                    add_updates(mixed, self._Z, rows, rest, weights, team, self._full, which="rest")
             if sparse.issparse(self._Z):  # where nothing is stored, all is similar
                 offset += coefficients[:, similar].sum()
         return weights[0], offset

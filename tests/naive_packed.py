@@ -6,9 +6,9 @@ A column of the whole numbers low … low + m has m planes: plane s says whether
 import math
 
 
-def planes(values, cuts):
-    """One list of 0 and 1 for each cut: whether a value exceeds it. A NaN exceeds nothing."""
-    return [[int(value > cut) for value in values] for cut in cuts]
+def planes(values, cuts, equal=False):
+    """One list of 0 and 1 for each cut: whether a value exceeds it, or equals it. A NaN does neither."""
+    return [[int(value == cut if equal else value > cut) for value in values] for cut in cuts]
 
 
 def known(values):
@@ -33,7 +33,7 @@ def extremes(values):
     """Smallest and largest known value, whether all known values are whole, and whether all are known."""
     numbers = [value for value in values if not math.isnan(value)]
     whole = all(float(value).is_integer() for value in numbers)
-    low, high = (min(numbers), max(numbers)) if numbers else (math.inf, -math.inf)
+    low, high = (min(numbers), max(numbers)) if numbers else (0, 0)
     return low, high, whole, len(numbers) == len(values)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import assert_weights_equal
 
-from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, thresholds
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, bands, packed, thresholds
 from reliefe import columns as columns_of
 from reliefe.columns import Columns
 
@@ -33,7 +33,7 @@ def plainly(monkeypatch):
     def fit(ranker, X, y):
         with monkeypatch.context() as patch:
             patch.setattr(
-                columns_of, "_kinds", lambda profile: np.zeros(profile.low.shape[0], dtype=np.int64)
+                columns_of, "kinds_of", lambda profile, coded: np.zeros(coded.shape[0], dtype=np.int64)
             )
             return ranker.fit(X, y)
 
@@ -46,8 +46,8 @@ def packed_columns(monkeypatch):
     found = []
     make = Columns.__init__
 
-    def counted(self, X, profile, team):
-        make(self, X, profile, team)
+    def counted(self, X, *rest):
+        make(self, X, *rest)
         found.append(self.n_packed)
 
     monkeypatch.setattr(Columns, "__init__", counted)
@@ -57,9 +57,11 @@ def packed_columns(monkeypatch):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Tiles of two words, and pieces of a word."""
-    monkeypatch.setattr(columns_of, "_WORDS", 4)
+    monkeypatch.setattr(bands, "_WORDS", 4)
+    monkeypatch.setattr(bands, "PACKED_AT_ONCE", 100)
     monkeypatch.setattr(columns_of, "_CACHED", 64)
     monkeypatch.setattr(columns_of, "_LOOKED_AT", 100)
+    monkeypatch.setattr(packed, "_TILE_BYTES", 64)
 
 
 def genotypes(rng, n, p, highest=2):
@@ -233,7 +235,7 @@ def test_any_mixture_of_columns(data):
     k, abs_mean = data.draw(st.sampled_from([1, 3, 8, "adaptive"])), data.draw(st.booleans())
     found = ReliefF(k, abs_mean=abs_mean).fit(X, y).feature_importances_
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns_of, "_kinds", lambda profile: np.zeros(p, dtype=np.int64))
+        patch.setattr(columns_of, "kinds_of", lambda profile, coded: np.zeros(p, dtype=np.int64))
         expected = ReliefF(k, abs_mean=abs_mean).fit(X, y).feature_importances_
     np.testing.assert_array_equal(found, expected)
 

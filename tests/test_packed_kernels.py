@@ -6,13 +6,15 @@
 from fractions import Fraction
 
 import naive
+import naive_mixed
 import naive_packed as twin
 import naive_thresholds
 import numpy as np
 import pytest
 
 from reliefe._threads import Team
-from reliefe.columns import Band, Columns, Profile, _strided
+from reliefe.bands import Band
+from reliefe.columns import Columns, Profile, _strided
 from reliefe.kernels import bits, columns, few, zones
 from reliefe.packed import _stretches
 from reliefe.targets import class_coefficients
@@ -32,17 +34,16 @@ def laid_out(X, order):
     return X, _strided(X)
 
 
-def packed_by_hand(X, columns, cuts, width, with_gaps):
+def packed_by_hand(X, columns, cuts, equal, width, with_gaps):
     """(tiles, n, words) from the twin: tile by tile, row by row, plane after plane."""
     tiles = []
     for start in range(0, len(columns), 64 * width):
         rows = []
         for row in X.tolist():
             chosen = [row[j] for j in columns[start : start + 64 * width]]
-            near = [[cut[start + c] for cut in cuts] for c in range(len(chosen))]
             by_plane = [
-                [twin.planes([value], [near[c][s]])[0][0] for c, value in enumerate(chosen)]
-                for s in range(len(cuts))
+                [twin.planes([value], [cut[start + c]], equal)[0][0] for c, value in enumerate(chosen)]
+                for cut in cuts
             ]
             given = ([twin.known(chosen)] if with_gaps else []) + by_plane
             rows.append([word for ones in given for word in (twin.words(ones) + [0] * width)[:width]])
@@ -77,6 +78,8 @@ def test_looking_at_columns(shape, order, dtype):
     assert (low[:middle] == 4).all() and (high[:middle] == 5).all()
     for j in range(middle, p):
         least, most, is_whole, is_known = twin.extremes(X[:, j].tolist())
+        if np.isnan(X[:, j]).all():
+            least = most = 4.5
         assert (low[j], high[j], whole[j], known[j]) == (min(least, 4), max(most, 5), is_whole, is_known)
 
 
@@ -97,37 +100,105 @@ def test_normalising_a_few_columns(order, dtype):
             assert not np.signbit(out[out == 0]).any()
 
 
+def packed(X, memory, chosen, n_planes, categories, with_gaps, width=2):
+    """Pack columns of the whole numbers from 3 on, and compare that with the twin."""
+    cuts = np.full((n_planes, len(chosen)), 3, X.dtype) + np.arange(n_planes, dtype=X.dtype)[:, None]
+    expected = packed_by_hand(X, chosen, cuts.tolist(), categories, width, with_gaps)
+    found = np.full(expected.shape, 77, dtype=np.uint64)
+    bits.pack(*memory, chosen, cuts, categories, with_gaps, 2, len(X), found)
+    assert (found[:, :2] == 77).all()
+    bits.pack(*memory, chosen, cuts, categories, with_gaps, 0, 2, found)
+    np.testing.assert_array_equal(found, expected)
+    return found
+
+
 @DTYPES
 @ORDERS
 @pytest.mark.parametrize("n_planes", [1, 2, 3])
+@pytest.mark.parametrize("categories", [False, True])
 @pytest.mark.parametrize("with_gaps", [False, True])
-def test_packing_and_unpacking(with_gaps, n_planes, order, dtype):
+def test_packing_and_unpacking(with_gaps, categories, n_planes, order, dtype):
     rng = np.random.default_rng(502)
-    n, p, width = 5, 300, 2
-    X = rng.integers(3, 4 + n_planes, size=(n, p)).astype(dtype)
+    n, p = 5, 170
+    X = rng.integers(3, 3 + n_planes + (not categories), size=(n, p)).astype(dtype)
     if np.dtype(dtype).kind == "f":
         X[rng.random((n, p)) < 0.2] = np.nan
     X, memory = laid_out(X, order)
-    for chosen in (np.arange(p), np.arange(40, 40 + 64), np.sort(rng.permutation(p)[:201])):
-        cuts = np.full((n_planes, len(chosen)), 3, dtype) + np.arange(n_planes, dtype=dtype)[:, None]
-        expected = packed_by_hand(X, chosen, cuts.tolist(), width, with_gaps)
-        found = np.full(expected.shape, 77, dtype=np.uint64)
-        bits.pack(*memory, chosen, cuts, with_gaps, 2, n, found)
-        assert (found[:, :2] == 77).all()
-        bits.pack(*memory, chosen, cuts, with_gaps, 0, 2, found)
-        np.testing.assert_array_equal(found, expected)
-        for tile in range(len(expected)):
+    for chosen in (np.arange(p), np.arange(40, 40 + 64), np.sort(rng.permutation(p)[:131])):
+        found = packed(X, memory, chosen, n_planes, categories, with_gaps)
+        counts = np.full(n, 5)
+        bits.count_set(found, 1, 3, 1, n, counts)
+        set_ = [5 + sum(int(w).bit_count() for w in found[:, i, 1:3].ravel()) for i in range(n)]
+        assert counts.tolist() == [5, *set_[1:]]
+        for tile in range(len(found)):
             for w0, w1 in ((0, 1), (0, 2), (1, 2)):
                 values = np.full((n, 8 * (w1 - w0)), 99, dtype=np.uint64)
-                bits.unpack(found, tile, n_planes, with_gaps, w0, w1, 0, n, values)
-                start = 64 * (width * tile + w0)
+                bits.unpack(found, tile, n_planes, with_gaps, categories, w0, w1, 0, n, values)
+                start = 64 * (2 * tile + w0)
                 near = chosen[start : start + 64 * (w1 - w0)]
-                got = values.view(np.uint8)[:, : len(near)].astype(int)
-                for i in range(n):
-                    for c, j in enumerate(near):
-                        value = float(X[i, j])
-                        set_ = sum(each[0] for each in twin.planes([value], cuts[:, 0].tolist()))
-                        assert got[i, c] == (128 if with_gaps and np.isnan(value) else set_)
+                got = values.view(np.uint8)[:, : len(near)].tolist()
+                missing = 128 if with_gaps else 0
+                given = X[:, near].astype(float).tolist()
+                assert got == [[missing if np.isnan(v) else int(v) - 3 for v in row] for row in given]
+
+
+def test_packing_columns_of_many_rows():
+    """More rows than a word has bits, column by column."""
+    rng = np.random.default_rng(509)
+    X = rng.integers(3, 6, size=(131, 70)).astype(np.float32)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X, memory = laid_out(X, "F")
+    packed(X, memory, np.arange(70), 2, False, True)
+    packed(X, memory, np.arange(3, 60), 3, True, False, width=1)
+
+
+@DTYPES
+@ORDERS
+def test_which_whole_numbers_there_are(order, dtype):
+    rng = np.random.default_rng(510)
+    X = (rng.integers(0, 64, size=(300, 20)) ** 2 // 64 + 5).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        X[::3] = np.nan
+    X, memory = laid_out(X, order)
+    chosen = np.sort(rng.permutation(20)[:18])
+    low = np.nanmin(X[:, chosen].astype(float), axis=0)
+    found = np.zeros(18, dtype=np.uint64)
+    for lo, hi in ((0, 5), (5, 18)):
+        for r0, r1 in ((0, 299), (299, 300)):
+            columns.presence(*memory, chosen, low.astype(dtype), r0, r1, lo, hi, found)
+    for c, j in enumerate(chosen):
+        values = {int(value - low[c]) for value in X[:, j].astype(float) if not np.isnan(value)}
+        assert int(found[c]) == sum(1 << value for value in values)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("n_planes", [1, 2, 3])
+def test_distances_in_columns_with_gaps(n_planes, mirrored):
+    rng = np.random.default_rng(511)
+    n, p = 70, 150
+    X = rng.integers(3, 4 + n_planes, size=(n, p)).astype(float)
+    X[rng.random((n, p)) < 0.3] = np.nan
+    X[5] = np.nan
+    X, memory = laid_out(X, "C")
+    found = np.zeros((2, n, 2 * (n_planes + 1)), dtype=np.uint64)
+    cuts = np.full((n_planes, p), 3.0) + np.arange(n_planes)[:, None]
+    bits.pack(*memory, np.arange(p), cuts, False, True, 0, n, found)
+    members = rng.permutation(n)
+    positions = np.arange(2, 2 + 66) if mirrored else rng.permutation(n)[:66]
+    out, known = np.full((66, n), 3.0), np.full((66, n), 2.0)
+    weights = 2.0 ** np.arange(n_planes)
+    for lo, hi in ((0, 65), (65, 66)):
+        bits.add_known(found, weights, members, positions, mirrored, lo, hi, out, known)
+        for each in (out, known) if mirrored else ():
+            bits.mirror(2, lo, hi, each)
+    rows = naive_mixed.table(X, exact=True)
+    worth = {value: 2**plane for plane, value in enumerate(range(4, 4 + n_planes))}
+    for r, place in enumerate(positions):
+        for m, other in enumerate(members):
+            pairs = zip(rows[members[place]], rows[other], strict=True)
+            both = [(a, b) for a, b in pairs if a is not None and b is not None]
+            apart = [sum(worth[v] for v in worth if min(a, b) < v <= max(a, b)) for a, b in both]
+            assert (out[r, m], known[r, m]) == (3 + sum(apart), 2 + len(both))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
@@ -205,6 +276,70 @@ def test_bytes_to_values():
         for i in range(6)
     ]
     assert out.tolist() == expected
+
+
+@pytest.mark.parametrize("categories", [False, True])
+@pytest.mark.parametrize("k", [1, 4, 6, 300])
+def test_updates_on_bytes_with_gaps(k, categories):
+    rng = np.random.default_rng(512)
+    n, p, unit = 12, 70, 1.0 if categories else 0.5
+    values = rng.integers(0, 3, size=(n, 128)).astype(np.uint8)
+    values[rng.random(values.shape) < 0.3] = few.UNKNOWN
+    values[:, 1] = few.UNKNOWN
+    rows = np.array([0, 7, 11, 3])
+    segment_ptr = np.arange(0, 4 * k, k)
+    near = rng.integers(0, n, size=(4, 3 * k)).astype(np.int32)
+    counts = np.array([[k, k, k], [max(1, k - 1), 0, k], [k, 1, 1], [0, 0, k]])
+    coefficients = rng.integers(-8, 9, size=(4, 3)) / 4.0
+    z = [[None if v == few.UNKNOWN else Fraction(int(v)) * Fraction(unit) for v in row[:p]] for row in values]
+    start = rng.normal(size=p)
+    expected = [Fraction(w) for w in start.tolist()]
+    for r, i in enumerate(rows):
+        for q in range(3):
+            chosen = near[r, segment_ptr[q] : segment_ptr[q] + counts[r, q]].tolist()
+            for j, mean in enumerate(naive_mixed.class_means(z, i, chosen, [categories] * p, False)):
+                expected[j] += 0 if mean is None else Fraction(coefficients[r, q]) * mean
+    weights = start.copy()
+    rest = (rows, near, segment_ptr, counts, coefficients, p)
+    few.update_known(values, unit, categories, *rest, weights)
+    np.testing.assert_allclose(weights, np.array(expected, dtype=float), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("similar", [False, True])
+def test_means_over_zones(similar):
+    rng = np.random.default_rng(513)
+    n, b = 150, 3
+    X = rng.integers(3, 6, size=(n, 64)).astype(float)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[:, 7] = np.nan
+    X, memory = laid_out(X, "C")
+    found = np.zeros((1, n, 3), dtype=np.uint64)
+    bits.pack(*memory, np.arange(64), np.array([[3.0] * 64, [4.0] * 64]), False, True, 0, n, found)
+    members = rng.permutation(n)
+    turned = np.empty((3, 1, 3, 64), dtype=np.uint64)
+    for plane in range(3):
+        zones.turned(found, 0, plane, members, turned[plane])
+    class_ptr = np.array([0, 1, 100, 150])
+    places = rng.permutation(n)[:b]
+    inside = rng.random((b, n)) < 0.4
+    inside[1, 100:] = False
+    inside[np.arange(b), places] = False
+    listed = np.array([twin.words(row) for row in inside.astype(int).tolist()], dtype=np.uint64)
+    factors = rng.integers(1, 5, size=(3, b)) / 4.0
+    gained = np.full(64, 0.5)
+    columns_, known = np.ascontiguousarray(turned[1:, 0]), turned[0, 0]
+    given = (columns_, known, 0.5, listed, places, *_stretches(class_ptr), factors)
+    zones.add_known_zones(*given, similar, gained)
+    z = [[None if v is None else v / 2 for v in row] for row in naive_mixed.table(X, exact=True)]
+    expected = [Fraction(1, 2)] * 64
+    for r, place in enumerate(places):
+        for q in range(3):
+            chosen = [int(members[m]) for m in range(class_ptr[q], class_ptr[q + 1]) if inside[r, m]]
+            for j, mean in enumerate(naive_mixed.class_means(z, members[place], chosen, [False] * 64, False)):
+                if mean is not None:
+                    coefficient = Fraction(factors[q, r]) * len(chosen)
+                    expected[j] += coefficient * (mean - 1 if similar else mean)
+    np.testing.assert_allclose(gained, np.array(expected, dtype=float), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])

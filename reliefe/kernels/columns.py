@@ -77,6 +77,38 @@ def look_at(flat, row_step, column_step, r0, r1, j0, j1, low, high, whole, known
 
 
 @kernel()
+def presence(flat, row_step, column_step, columns, low, r0, r1, lo, hi, found):
+    """Put down which whole numbers some columns hold.
+
+    Parameters
+    ----------
+    flat, row_step, column_step : array and int
+        The matrix.
+    columns : int64 array of shape (c,)
+        Numbers of columns.
+    low : array of shape (c,), of the type of ``flat``
+        Their smallest values; no value is as much as 64 larger.
+    r0, r1 : int
+        Rows to look at.
+    lo, hi : int
+        Range of ``columns`` to work on.
+    found : uint64 array of shape (c,)
+        Gains bit v where a value is ``low + v``. A NaN is none.
+    """
+    for c0 in range(lo, hi, _COPIED):
+        for s in range(r0, r1, _LANES):
+            for c in range(c0, min(hi, c0 + _COPIED)):
+                least = low[c]
+                start = columns[c] * column_step
+                seen = np.uint64(0)
+                for r in range(s, min(r1, s + _LANES)):
+                    value = flat[start + r * row_step]
+                    if value == value:
+                        seen |= np.uint64(1) << np.uint64(value - least)
+                found[c] |= seen
+
+
+@kernel()
 def normalised(flat, row_step, column_step, rows, columns, shift, divisor, lo, hi, out):
     """Divide some columns of some rows by their range.
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from reliefe.kernels import kernel
 
+#: Byte of a value that is missing.
+UNKNOWN = 128
 _TOGETHER = 84  # neighbours whose differences, at most 3 each, have a sum that fits a byte
 
 
@@ -25,7 +27,7 @@ def to_values(values, columns, low, step, shift, divisor, n_columns, out):
         Numbers of the columns.
     low, step, shift, divisor : float64 arrays of shape (p,)
         By column: the value that 0 stands for, by how much 1 is more, and as in
-        :func:`reliefe.kernels.columns.normalised`.
+        :func:`reliefe.kernels.columns.normalised`. What is :data:`UNKNOWN` becomes NaN.
     n_columns : int
         See above.
     out : float64 array of shape (n, n_columns)
@@ -43,7 +45,8 @@ def to_values(values, columns, low, step, shift, divisor, n_columns, out):
         given = values[i]
         row = out[i]
         for c in range(width):
-            row[c] = (lows[c] + np.float64(np.int32(given[c])) * steps[c] - less[c]) / by[c] + 0.0
+            value = (lows[c] + np.float64(np.int32(given[c])) * steps[c] - less[c]) / by[c] + 0.0
+            row[c] = value if given[c] < UNKNOWN else np.nan
 
 
 @kernel()
@@ -114,3 +117,58 @@ def update(values, unit, rows, neighbours, segment_ptr, counts, coefficients, n_
                     total[j] += np.float64(np.int32(few[j]))
             for j in range(width):
                 weights[j] += coefficient * (total[j] * unit)
+
+
+@kernel()
+def _sum_up_known(values, own, near, categories, width, total, known):
+    """As :func:`_sum_up` where both values are known; count these in ``known``."""
+    for j in range(width):
+        total[j] = 0
+        known[j] = 0
+    for t in range(near.shape[0]):
+        other = values[near[t]]
+        for j in range(width):
+            a = own[j]
+            b = other[j]
+            both = np.uint8((a | b) < UNKNOWN)
+            apart = np.uint8(a != b) if categories else _apart(a, b)
+            total[j] = np.uint8(total[j] + both * apart)
+            known[j] = np.uint8(known[j] + both)
+
+
+@kernel()
+def update_known(
+    values, unit, categories, rows, neighbours, segment_ptr, counts, coefficients, n_columns, weights
+):
+    """As :func:`update`, over neighbours whose value is known.
+
+    Parameters
+    ----------
+    values : uint8 array of shape (n, ≥ n_columns)
+        The columns, 0 … 7; :data:`UNKNOWN` where a value is missing.
+    unit, rows, neighbours, segment_ptr, counts, coefficients, n_columns, weights
+        As there.
+    categories : bool
+        Whether values differ by 1 or not at all, and ``unit`` is 1.
+    """
+    width = n_columns
+    few = np.empty(width, dtype=np.uint8)
+    few_known = np.empty(width, dtype=np.uint8)
+    total = np.empty(width, dtype=np.float64)
+    known = np.empty(width, dtype=np.float64)
+    for r in range(rows.shape[0]):
+        own = values[rows[r]]
+        for q in range(counts.shape[1]):
+            m = counts[r, q]
+            total[:] = 0.0
+            known[:] = 0.0
+            near = neighbours[r, segment_ptr[q] : segment_ptr[q] + m]
+            for t in range(0, m, _TOGETHER):
+                _sum_up_known(values, own, near[t : min(m, t + _TOGETHER)], categories, width, few, few_known)
+                for j in range(width):
+                    total[j] += np.float64(np.int32(few[j]))
+                    known[j] += np.float64(np.int32(few_known[j]))
+            coefficient = coefficients[r, q]
+            for j in range(width):
+                mean = (total[j] * unit) / max(known[j], 1.0)
+                weights[j] += coefficient * mean

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reliefe.kernels import kernel
-from reliefe.kernels.bits import WORD, _bits_set
+from reliefe.kernels.bits import WORD, _bits_set, _turn
 
 
 @kernel()
@@ -50,22 +50,6 @@ def zone_bits(distances, positions, below, above, far, lo, hi, near_bits, far_bi
         near_bits[r, w] &= others
         if far:
             far_bits[r, w] &= others
-
-
-@kernel()
-def _turn(block):
-    """Turn 64 words of 64 bits: bit c of word r becomes bit r of word c."""
-    half = 32
-    mask = np.uint64(0x00000000FFFFFFFF)
-    while half > 0:
-        shift = np.uint64(half)
-        for start in range(0, WORD, 2 * half):
-            for k in range(start, start + half):
-                moved = ((block[k] >> shift) ^ block[k + half]) & mask
-                block[k] ^= moved << shift
-                block[k + half] ^= moved
-        half //= 2
-        mask ^= mask << np.uint64(half)
 
 
 @kernel()
@@ -172,3 +156,83 @@ def add_zones(columns, zones, places, stretch_ptr, stretch_words, stretch_masks,
             _own_bits(columns, places[r], total, np.int64(count), factors[q, r], gained)
             if twin > r:
                 _own_bits(columns, places[twin], other, np.int64(other_count), factors[q, twin], gained)
+
+
+@kernel()
+def _own_mean(columns, known, position, ones, both, coefficient, similar, unit, gained):
+    """Turn numbers of rows with a bit of each plane into a mean difference to one row, times a number."""
+    w = position // WORD
+    shift = np.uint64(position % WORD)
+    for c in range(WORD):
+        n_known = np.int64(both[c]) * np.int64((known[w, c] >> shift) & np.uint64(1))
+        total = np.int64(0)
+        for plane in range(columns.shape[0]):
+            own = np.int64((columns[plane, w, c] >> shift) & np.uint64(1))
+            set_ = np.int64(ones[plane, c])
+            total += set_ + own * (np.int64(both[c]) - 2 * set_)
+        mean = np.float64(np.int32(total)) * unit / max(np.float64(np.int32(n_known)), 1.0)
+        if similar:
+            mean = 1.0 - mean
+        gained[c] += coefficient * mean if n_known > 0 else 0.0
+
+
+@kernel()
+def add_known_zones(
+    columns,
+    known,
+    unit,
+    zones,
+    places,
+    stretch_ptr,
+    stretch_words,
+    stretch_masks,
+    factors,
+    similar,
+    gained,
+):
+    """As :func:`add_zones` for columns with gaps: means over the rows of a class in the zone that are known.
+
+    Parameters
+    ----------
+    columns : uint64 array of shape (s, ⌈n / 64⌉, 64)
+        Bits of 64 columns plane by plane, from :func:`turned`; a missing value has none.
+    known : uint64 array of shape (⌈n / 64⌉, 64)
+        Which values are known.
+    unit : float
+        What two values differ by that differ in one plane.
+    zones, places, stretch_ptr, stretch_words, stretch_masks
+        As there.
+    factors : float64 array of shape (c, b)
+        What each row of the class counts; a mean counts as much as all of them.
+    similar : bool
+        Whether means of 1 − difference are subtracted, instead of means of differences being added.
+    gained : float64 array of shape (64,)
+        Changed in place.
+    """
+    n_planes = columns.shape[0]
+    ones = np.empty((n_planes, WORD), dtype=np.uint64)
+    both = np.empty(WORD, dtype=np.uint64)
+    for r in range(zones.shape[0]):
+        zone = zones[r]
+        for q in range(factors.shape[0]):
+            if factors[q, r] == 0.0:
+                continue
+            count = np.uint64(0)
+            both[:] = 0
+            ones[:] = 0
+            for e in range(stretch_ptr[q], stretch_ptr[q + 1]):
+                w = stretch_words[e]
+                inside = zone[w] & stretch_masks[e]
+                count += _bits_set(inside)
+                here = known[w]
+                for c in range(WORD):
+                    both[c] += _bits_set(inside & here[c])
+                for plane in range(n_planes):
+                    word = columns[plane, w]
+                    total = ones[plane]
+                    for c in range(WORD):
+                        total[c] += _bits_set(inside & word[c])
+            coefficient = factors[q, r] * np.float64(np.int64(count))
+            if similar:
+                coefficient = -coefficient
+            _own_mean(columns, known, places[r], ones, both, coefficient, similar, unit, gained)
