@@ -69,12 +69,11 @@ class Band:
         """By how much two values differ that differ in one bit; rounded with three planes."""
         return 0.5 if self.categories else 1.0 / self.n_planes
 
-    def weights(self, one, dtype):
-        """Return what each plane counts where a difference of 1 counts ``one``; together exactly that."""
+    def weights(self, one):
+        """Return what each plane counts (n_planes,) in fixed point, where 1 is ``one``, a large power of two."""
         if self.halves:
-            return np.full(self.n_planes, self.unit * one, dtype=dtype)
-        levels = np.rint(np.arange(self.n_planes + 1) / self.n_planes * one)
-        return np.diff(levels).astype(dtype)
+            return np.full(self.n_planes, self.unit * one)
+        return np.diff(np.rint(np.arange(self.n_planes + 1) / self.n_planes * one))
 
     def words(self, lo, hi):
         """Return the tile, and the words of each plane, that hold the columns at ``lo … hi − 1``."""

@@ -133,7 +133,9 @@ class DenseColumns:
 
             def part(lo, hi):
                 columns.measure(columns.unit / factor, positions, mirrored, lo, hi, screened)
-                add_packed(self._Z.bands, 1.0, groups.members, positions, mirrored, lo, hi, screened)
+                add_packed(
+                    self._Z.bands, factor, 1.0 / factor, groups.members, positions, mirrored, lo, hi, screened
+                )
 
             team.each(part, pieces(b, self._piece_rows), advance=phases.advance)
         # What is packed differs from its fixed point by less than the tolerance, and takes two roundings a band.

@@ -24,22 +24,25 @@ _STEPS = 1e11  # differences by bits in a piece of work: well below a second
 _EXACT = 2**24  # up to which float32 holds every whole number
 
 
-def add_packed(bands, one, members, positions, mirrored, lo, hi, out):
+def add_packed(bands, one, unit, members, positions, mirrored, lo, hi, out):
     """Add the distances in packed columns without gaps to distances in others.
 
     Parameters
     ----------
     bands : list of reliefe.bands.Band
         Which hold some columns.
-    one : number
-        What a difference of 1 counts.
+    one : float
+        The power of two of the fixed point: what a difference of 1 is there.
+    unit : float
+        What 1 in fixed point counts in ``out``.
     members, positions, mirrored, lo, hi
         As in :func:`reliefe.kernels.bits.add_differing`.
     out : array of shape (b, n)
         Rows ``lo … hi − 1`` change, and with ``mirrored`` parts of the rows after them.
     """
     for band in bands:
-        _add_band(band, band.weights(one, out.dtype), members, positions, mirrored, False, lo, hi, out)
+        weights = (band.weights(one) * unit).astype(out.dtype)
+        _add_band(band, weights, members, positions, mirrored, False, lo, hi, out)
     if bands and mirrored:
         bits.mirror(positions[0], lo, hi, out)
 
@@ -200,7 +203,7 @@ class MixedRows(_Blocks):
     def _measure(self, positions, mirrored, out, team, advance):
         Z, members, b = self._Z, self.groups.members, positions.shape[0]
         known = np.zeros((b if Z.has_gaps else 0, Z.shape[0]))
-        weights = [self._unit * band.weights(1.0 / self._unit, np.float64) for band in Z.bands]
+        weights = [self._unit * band.weights(1.0 / self._unit) for band in Z.bands]
 
         def packed(lo, hi):
             out[lo:hi] = 0.0

@@ -145,8 +145,7 @@ class _ThresholdRanker(Ranker):
             if not Z.rest.size:
                 return PackedRows(Z, groups, whole=True)
             with Team(self.n_jobs) as team:
-                # A threshold for all rows would need all distances anyway before any could be left coarse.
-                return DenseRows(Z, groups, team, coarse=self._per_row)
+                return DenseRows(Z, groups, team, coarse=True)
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""

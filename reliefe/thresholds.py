@@ -92,16 +92,19 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
         rows = _MixedPairs(Z, full, groups, source)
     else:
         rows = (_SparsePairs if sparse.issparse(Z) else _DensePairs)(Z, groups, source)
-    passes = 1 if rule.per_row or rows.at_once else 2
+    passes = 1 if rule.per_row or rows.at_once or hasattr(source, "mean_distance") else 2
     with Team(n_jobs) as team, phases.bar(passes * n):
         threshold = None
         if not rule.per_row:
-            threshold = rows.means(team, phases).mean()
+            if hasattr(source, "mean_distance"):
+                with phases("distances"):
+                    threshold = source.mean_distance(team)
+            else:
+                threshold = rows.means(team, phases).mean()
             if skrebate:  # the mean over the whole square, its diagonal of zeros among it
                 threshold *= (n - 1) / n
-                if (
-                    Z.has_gaps if isinstance(Z, Columns) else any_missing(Z)
-                ):  # and the half above it, which is then left at 0
+                gaps = Z.has_gaps if isinstance(Z, Columns) else any_missing(Z)
+                if gaps:  # and the half above it, which is then left at 0
                     threshold /= 2.0
         weights, offset = rows.weigh(rule, skrebate, threshold, team, phases)
     if isinstance(Z, Columns):
@@ -157,9 +160,25 @@ class DenseRows:
 
         def part(lo, hi):
             columns.measure(columns.unit, positions, True, lo, hi, out)
-            add_packed(self._Z.bands, self._fixed.factor, self._members, positions, True, lo, hi, out)
+            add_packed(self._Z.bands, self._fixed.factor, 1.0, self._members, positions, True, lo, hi, out)
 
         team.each(part, pieces(b, self._piece_rows), advance=advance)
+
+    def mean_distance(self, team):
+        """Return the mean distance of all pairs: from the order of the values of each column, not from distances.
+
+        Of n values in rising order, the one at place k is the larger one in k pairs, and the smaller one in the
+        n − 1 − k others.
+        """
+        n, p = self._Z.shape
+        signs, sums = 2.0 * np.arange(n) - (n - 1), np.zeros(p)
+
+        def part(lo, hi):
+            ordered = np.sort(np.ascontiguousarray(self._Z.tile(lo, hi).T), axis=1)
+            sums[lo:hi] = np.einsum("ij,j->i", np.rint(ordered * self._fixed.factor), signs)
+
+        team.each(part, self._Z.few_columns(1024))
+        return float(sums.sum()) / (n * (n - 1) / 2.0)
 
     def measure_again(self, first, rows, out, team):
         """Measure some rows of a block without rounding to 32 bits.
@@ -196,7 +215,7 @@ class DenseRows:
         most = int(_STEPS / (4.0 * rows.shape[0] * Z.shape[1]))
         team.each(part, pieces(n, int(np.clip(most, 1, -(-n // team.size)))))
         rest = (self._members, places, False, 0, rows.shape[0], found)
-        add_packed(Z.bands, factor, *rest)
+        add_packed(Z.bands, factor, 1.0, *rest)
         out[rows] = found
         out[:, places] = out[rows, first : first + b].T
         return rows
@@ -221,6 +240,7 @@ class _Pairs:
             middle, half = block.means[part], 0.5 * block.deviations[part]
         else:
             middle, half = np.full(hi - lo, threshold), 0.0
+            block.means[part] = middle
         slack = self._slack(middle)
         below, above = middle - half - slack, middle + half + slack
         if self._source.dtype.kind == "i":
@@ -266,12 +286,10 @@ class _Block:
 class _Blocks(_Pairs):
     """Pairs of a block of rows at a time."""
 
-    _pair_bytes = 8
-
-    def __init__(self, Z, groups, source):
+    def __init__(self, Z, groups, source, pair_bytes):
         super().__init__(groups, source)
         self._Z = Z
-        self._b = min(self._n, max(16, _BLOCK_BYTES // (self._pair_bytes * self._n)))
+        self._b = min(self._n, max(16, _BLOCK_BYTES // (pair_bytes * self._n)))
         self.at_once = self._b == self._n
         self._block = _Block(self._b, self._n, self._n_classes, source.dtype)
         self._is_measured = False  # whether the block that is all rows holds its distances
@@ -349,6 +367,9 @@ class _Blocks(_Pairs):
 class _DensePairs(_Blocks):
     """Pairs of dense rows without missing values, each pair inside a block once."""
 
+    def __init__(self, Z, groups, source):
+        super().__init__(Z, groups, source, 8 if Z.rest.size else source.dtype.itemsize)
+
     def weigh(self, rule, skrebate, threshold, team, phases):
         """Sum up the weighted differences of all pairs; return the sums and what is to be added to all columns."""
         weights, offset = np.zeros(self._Z.shape[1]), 0.0
@@ -404,10 +425,10 @@ class _DensePairs(_Blocks):
 class _MixedPairs(_Blocks):
     """Pairs where values are missing or columns hold codes: near and far rows are listed class by class."""
 
-    _pair_bytes = 64  # lists of near and far rows, with what the kernels take for each of them
-
     def __init__(self, Z, full, groups, source):
-        super().__init__(Z, groups, source)
+        # Lists of near and far rows, with what the kernels take for each of them; or bits and no more.
+        listed = not isinstance(Z, Columns) or Z.rest.size > 0
+        super().__init__(Z, groups, source, 64 if listed else 16)
         self._full = full
 
     def weigh(self, rule, skrebate, threshold, team, phases):
@@ -419,17 +440,18 @@ class _MixedPairs(_Blocks):
         similar = (
             np.arange(n_segments) >= class_ptr.shape[0] - 1 if rule.similarity else np.zeros(n_segments, bool)
         )
-        near = np.empty((self._b, segment_ptr[-1]), dtype=np.int32)
-        counts = np.empty((self._b, n_segments), dtype=np.int64)
-        sums = np.empty((self._b, n_segments), dtype=np.float64)
-        pairs = np.empty((self._b, self._n), dtype=np.float64)
-        ones, zeros = np.ones((self._b, segment_ptr[-1])), np.zeros((self._b, segment_ptr[-1]))
-        weights, offset = np.zeros((1, self._Z.shape[1])), 0.0
         by_column = isinstance(self._Z, Columns)
         packed = None
         if by_column and self._Z.bands:
             packed = PackedPairs(self._Z, self._groups, self._b, rule.far, True, rule.similarity)
         listed = not by_column or self._Z.rest.size > 0
+        shape = (self._b if listed else 0, segment_ptr[-1])
+        near = np.empty(shape, dtype=np.int32)
+        counts = np.empty((self._b, n_segments), dtype=np.int64)
+        sums = np.empty((self._b, n_segments), dtype=np.float64)
+        pairs = np.empty((shape[0], self._n), dtype=np.float64)
+        ones, zeros = np.ones(shape), np.zeros(shape)
+        weights, offset = np.zeros((1, self._Z.shape[1])), 0.0
         for first, b in self._blocks(team, phases):
             block = self._block
             with phases("neighbours"):

@@ -80,7 +80,7 @@ class SubsetRanker(Ranker):
                 changed["discrete_features"] = discrete_columns(discrete, None, X)[columns]
         if changed:
             ranker.set_params(**changed)
-        part = X[:, columns]
+        part = X if columns.shape[0] == X.shape[1] else X[:, columns]  # all columns stay where they are
         if not isinstance(ranker, Ranker):
             part = part.astype(np.float64, copy=False)
         with self._naming_columns(columns):
