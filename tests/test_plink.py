@@ -123,7 +123,7 @@ def test_phenotypes_that_are_no_classes(phenotype, message, here, rng):
 
 
 def test_files_that_are_not_there_or_uneven(here, rng):
-    with pytest.raises(ConfigError, match="dataset=plink does not say dataset.path"):
+    with pytest.raises(ConfigError, match=r"dataset=plink does not say dataset\.path"):
         loaded("dataset=plink")
     with pytest.raises(MissingFileError, match=r"t\.bed not found"):
         loaded("dataset=plink", "dataset.path=t.bed")

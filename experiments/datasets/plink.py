@@ -103,8 +103,8 @@ def _check_size(bed: Path, n: int, p: int) -> None:
     found, expected = bed.stat().st_size, 3 + p * -(-n // 4)
     if found != expected:
         raise DatasetError(
-            f"{bed} has {found} bytes, but {n} individuals (.fam) and {p} variants (.bim) take {expected}: it is cut "
-            "off, or the three files do not belong together"
+            f"{bed} has {found} bytes, but {n} individuals (.fam) and {p} variants (.bim) take {expected}: it is "
+            "cut off, or the three files do not belong together"
         )
 
 
@@ -142,8 +142,8 @@ def _phenotypes(people: list[list[str]], file: str, zero_one: bool) -> np.ndarra
         if text in missing:
             n_missing = sum(each in missing for each in texts)
             raise DatasetError(
-                f"{file}: line {number} has no phenotype ({text}), {n_missing} of {len(texts)} individuals have none; "
-                "leave them out (plink --filter-cases --filter-controls, or --prune)"
+                f"{file}: line {number} has no phenotype ({text}), {n_missing} of {len(texts)} individuals have "
+                "none; leave them out (plink --filter-cases --filter-controls, or --prune)"
                 + ("" if zero_one else "; if 0 is a control and 1 a case: dataset.zero_one=true")
             )
         raise DatasetError(
