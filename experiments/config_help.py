@@ -202,7 +202,7 @@ def _describe(group: str, path: Path) -> str:
     if group == "dataset":
         expected = re.search(r"^expected:(.*(?:\n[ \t].*)*)", text, flags=re.M)
         size = dict(re.findall(r"(rows|features|classes):\s*(\d+)", expected[1] if expected else ""))
-        if "datasets.own." in text and "path: null" in text:
+        if re.search(r"datasets\.(own|plink)\.", text) and "path: null" in text:
             return text.partition("\n")[0].lstrip("# ").partition(": ")[0]
         place = "bundled" if "datasets.bundled." in text else "local file"
         if "datasets.generated." in text:

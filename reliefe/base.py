@@ -52,8 +52,12 @@ class Ranker(SelectorMixin, BaseEstimator):
 
     def _embedded_rows(self, Z, codes, groups, random_state, phases):
         """Embed range-normalised rows as the parameters say; return where distances among them come from."""
+        from reliefe.columns import Columns
         from reliefe.distances import EmbeddedRows
         from reliefe.remembering import remembered
+
+        if isinstance(Z, Columns):
+            Z = Z.toarray()
 
         embedded = remembered(
             getattr(self, "memory", None) if isinstance(self.embedding, str) else None,
@@ -73,6 +77,29 @@ class Ranker(SelectorMixin, BaseEstimator):
         self.n_components_ = embedded.n_components
         with phases("distances"):
             return EmbeddedRows(embedded.E, self.metric, groups)
+
+    def _parameter(self, name):
+        """Value of a parameter, or what ReliefF has as its default where a subclass has no such parameter."""
+        defaults = {
+            "missing": "raise",
+            "discrete_features": None,
+            "discrete_threshold": 10,
+            "compatible": None,
+        }
+        return getattr(self, name, defaults[name])
+
+    def _prepared(self, X, profile, discrete):
+        """Bring columns to the scale of their differences; return them, and which differences count as 1."""
+        from reliefe import columns, compatible, scaling
+
+        skrebate = self._parameter("compatible") is not None
+        own_ways = skrebate and profile is not None
+        own_ways = own_ways and (compatible.both_kinds(discrete) or not profile.known.all())
+        with self._naming_columns():
+            if profile is not None and not own_ways:
+                return columns.prepare(X, discrete, profile, self.n_jobs)
+            # A sparse X is a copy of the user's already and is worked on in place.
+            return (compatible if skrebate else scaling).prepare(X, discrete, in_place=profile is None)
 
     def _set_weights(self, weights):
         """Keep the weights, and rank the columns by them; equal weights stand in the order of the columns."""

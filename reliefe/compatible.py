@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from reliefe._threads import pieces
+from reliefe.columns import Columns
 from reliefe.distances import MixedColumns, _Measured
 from reliefe.ranking import TIE
 from reliefe.scaling import any_missing, normalise_mixed
@@ -107,7 +108,7 @@ def ramp(X, discrete):
     columns = X.tocsc() if sparse.issparse(X) else X
     full = np.zeros(X.shape[1], dtype=np.float64)
     for j in np.flatnonzero(~discrete):
-        values = columns[:, [j]].toarray() if sparse.issparse(X) else columns[:, j]
+        values = columns[:, [j]].toarray() if sparse.issparse(X) else columns[:, j].astype(np.float64)
         known = values[~np.isnan(values)]
         extent = np.ptp(known) if known.size else 0.0
         full[j] = known.std() / extent if extent > 0.0 else 1.0
@@ -181,16 +182,16 @@ class SkrebateClasses(Classes):
         coefficients[np.arange(block.shape[0]), own] = -1.0
         return coefficients
 
-    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None, advance=None):
         """As :meth:`Classes.update`."""
         own, counts = self.codes[block], counts.copy()
         small = np.flatnonzero(self._sizes[own] <= groups.k)
         near[small, groups.segment_ptr[own[small]] + counts[small, own[small]]] = block[small]
         counts[small, own[small]] += 1
         if self._has_gaps is None:
-            self._has_gaps = full is not None and any_missing(Z)
+            self._has_gaps = not isinstance(Z, Columns) and full is not None and any_missing(Z)
         if not self._has_gaps or counts.shape[1] == 2:
-            super().update(Z, block, groups, near, counts, abs_mean, weights, team, full)
+            super().update(Z, block, groups, near, counts, abs_mean, weights, team, full, advance)
             return
         width = max(
             1, _ENTRIES // max(Z.shape[0] if sparse.issparse(Z) else 1, int(counts.sum(axis=1).max()))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 from scipy import sparse
 
 from reliefe._threads import pieces
+from reliefe.columns import Columns
+from reliefe.fixed import FixedColumns, FixedPoint, few_columns, most_terms
 from reliefe.kernels import distances as kernels
 from reliefe.kernels import mixed_distances, screening
 from reliefe.kernels.neighbours import nearest_first, nearest_per_class
+from reliefe.packed import add_packed, rounding
 
 METRICS = {"cosine": kernels.COSINE, "euclidean": kernels.EUCLIDEAN, "manhattan": kernels.MANHATTAN}
 
@@ -27,9 +29,8 @@ _BLOCK_BYTES = 32 * 2**20
 _PIECE_ROWS = 64  # rows a thread screens at a time
 _ROW_BYTES = 2**20  # distances that a thread keeps between measuring and choosing
 _STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
-_COARSE_BITS = 25  # of 32-bit fixed point, which leaves room for sums of 127 values
 _SLACK_RATE = 1.01 * 2.0**-24  # what single precision can do to a distance, as a share of it
-_DEPTH = 124  # columns that are summed up at a time, in fours
+_FEW_VALUES = 2**20  # of a matrix that may be held once more, as 64-bit fixed point
 
 
 @dataclass(frozen=True)
@@ -76,101 +77,13 @@ def _block_rows(bytes_per_row):
     return int(np.clip(_BLOCK_BYTES // bytes_per_row, 16, 4096))
 
 
-def _most_terms(Z):
-    """No sum of the norms of two rows, with every value counted as 1 at most, exceeds this."""
-    stored = np.diff(Z.indptr) if sparse.issparse(Z) else np.count_nonzero(Z, axis=1)
-    return max(1, 2 * int(stored.max(initial=0)))
-
-
-class FixedPoint:
-    """Fixed-point numbers fine enough for Manhattan distances of the given rows.
-
-    Parameters
-    ----------
-    Z : ndarray or csr_matrix of shape (n, p)
-        Range-normalised rows.
-    """
-
-    def __init__(self, Z):
-        terms = _most_terms(Z)
-        bits = min(52, 61 - terms.bit_length())
-        self.factor = float(2**bits)
-        # A term is off by at most one unit, and by a few units in the last place of z where bits is near 52.
-        self.tolerance = np.int64(int(min(terms, Z.shape[1]) * (2.0 + 2.0 ** (bits - 49))))
-
-    def __call__(self, values):
-        """Return values as fixed-point numbers, int64."""
-        return np.rint(values * self.factor).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class FixedColumns:
-    """The columns of a dense matrix in fixed point, rows side by side, for :func:`manhattan_dense`.
-
-    Attributes
-    ----------
-    columns : int64 or uint32 ndarray of shape (p, n)
-        Rows in the order in which they were asked for.
-    sums : int64 ndarray of shape (n,)
-        Sum of the values of each row.
-    errors : int64 ndarray of shape (n,)
-        By how much the values of each row are off in all: a distance is off by at most the sum of two of these.
-        In units of the fixed point that was asked for, as ``unit``.
-    unit : int
-        What 1 in ``columns`` stands for.
-    depth : int
-        How many columns may be summed up at a time.
-    """
-
-    columns: np.ndarray
-    sums: np.ndarray
-    errors: np.ndarray
-    unit: int
-    depth: int
-
-    @classmethod
-    def exact(cls, Z, members, factor, team):
-        """Copy the rows ``members`` of Z (n, p) in fixed point, as it is."""
-        n, p = Z.shape
-        columns = np.empty((p, n), dtype=np.int64)
-        team.each(lambda lo, hi: kernels.fixed_columns(Z, members, factor, lo, hi, columns), _few_columns(Z))
-        return cls(columns, columns.sum(axis=0), np.zeros(n, dtype=np.int64), 1, _DEPTH)
-
-    @classmethod
-    def coarse(cls, Z, members, factor, team):
-        """Copy the rows ``members`` of Z (n, p) in fixed point rounded to 32 bits, which is quicker to sum up."""
-        n, p = Z.shape
-        bits = int(factor).bit_length() - 1 - _COARSE_BITS
-        columns = np.empty((p, n), dtype=np.uint32)
-        sums, errors, lock = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), Lock()
-
-        def part(lo, hi):
-            found = np.zeros((2, n), dtype=np.int64)
-            kernels.coarse_columns(Z, members, factor, bits, lo, hi, columns, found[0], found[1])
-            with lock:
-                np.add(sums, found[0], out=sums)
-                np.add(errors, found[1], out=errors)
-
-        team.each(part, _few_columns(Z))
-        return cls(columns, sums, errors, 2**bits, min(_DEPTH, 2 ** (32 - _COARSE_BITS) - 1))
-
-    def measure(self, unit, positions, mirrored, lo, hi, out):
-        """Fill rows of ``out``: :func:`reliefe.kernels.distances.manhattan_dense`."""
-        kernels.manhattan_dense(self.columns, self.sums, self.depth, unit, positions, mirrored, lo, hi, out)
-
-
-def _few_columns(Z):
-    """Pieces of the columns of Z that are copied at a time."""
-    return pieces(Z.shape[1], int(np.clip(2**20 // Z.shape[0], 16, 1024)))
-
-
 class DenseColumns:
     """Neighbours by Manhattan distance on range-normalised columns of a dense matrix.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, p)
-        Output of :func:`reliefe.scaling.normalise`.
+    Z : reliefe.columns.Columns, or ndarray of shape (n, p)
+        The rows; an array is an output of :func:`reliefe.scaling.normalise`.
     groups : Groups
         Who is looked for.
 
@@ -184,14 +97,23 @@ class DenseColumns:
 
     def __init__(self, Z, groups):
         n, p = Z.shape
-        self._Z = Z
+        self._Z = Z if isinstance(Z, Columns) else Columns.normalised(Z)
         self.groups = groups
         self._fixed = FixedPoint(Z)
+        self._matrix = self._single_values()
         self._columns = None
         self._position = groups.places()
         self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, _PIECE_ROWS))
         self.block_rows = _block_rows(4 * n)
         self._buffer = None
+
+    def _single_values(self):
+        """Return the rows for kernels that measure some distances again; in fixed point if they are few."""
+        n, p = self._Z.shape
+        if n * p > _FEW_VALUES:
+            return *self._Z.in_memory(), False
+        fixed = self._fixed(self._Z.rows(np.arange(n)))
+        return fixed.ravel(), p, 1, np.zeros(p), np.ones(p), True
 
     def find(self, rows, neighbours, counts, team, phases):
         """Fill ``neighbours`` and ``counts`` for ``rows`` (b,), at most ``block_rows`` of them.
@@ -208,17 +130,25 @@ class DenseColumns:
                 self._columns = FixedColumns.coarse(self._Z, groups.members, self._fixed.factor, team)
             columns, factor = self._columns, self._fixed.factor
             mirrored = bool(np.array_equal(positions, np.arange(positions[0], positions[0] + b)))
-            team.each(
-                lambda lo, hi: columns.measure(columns.unit / factor, positions, mirrored, lo, hi, screened),
-                pieces(b, self._piece_rows),
-                advance=phases.advance,
-            )
+
+            def part(lo, hi):
+                columns.measure(columns.unit / factor, positions, mirrored, lo, hi, screened)
+                add_packed(
+                    self._Z.bands, factor, 1.0 / factor, groups.members, positions, mirrored, lo, hi, screened
+                )
+
+            team.each(part, pieces(b, self._piece_rows), advance=phases.advance)
+        # What is packed differs from its fixed point by less than the tolerance, and takes two roundings a band.
         slack = 2.0 * float(columns.errors.max()) / factor
+        slack_rate = _SLACK_RATE
+        if self._Z.bands:
+            slack += float(self._fixed.tolerance) / factor
+            slack_rate *= 1 + 2 * len(self._Z.bands)
         with phases("neighbours"):
             team.each(
                 lambda lo, hi: screening.nearest_screened(
                     screened,
-                    self._Z,
+                    self._matrix,
                     positions,
                     groups.members,
                     groups.class_ptr,
@@ -227,7 +157,7 @@ class DenseColumns:
                     self._fixed.factor,
                     self._fixed.tolerance,
                     slack,
-                    _SLACK_RATE,
+                    slack_rate,
                     lo,
                     hi,
                     neighbours,
@@ -239,7 +169,7 @@ class DenseColumns:
                 fixed = self._fixed.factor, self._fixed.tolerance
                 team.split(
                     lambda lo, hi: screening.nearest_first(
-                        self._Z, rows, groups.segment_ptr, counts, *fixed, lo, hi, neighbours
+                        self._matrix, rows, groups.segment_ptr, counts, *fixed, lo, hi, neighbours
                     ),
                     b,
                 )
@@ -325,7 +255,7 @@ def _infinite(dtype):
 def side_by_side(X, members):
     """Return the rows ``members`` of X, all of them in some order, side by side, as the columns of a new array."""
     columns = np.empty(X.shape[::-1])
-    for lo, hi in _few_columns(X):
+    for lo, hi in few_columns(*X.shape):
         screening.side_by_side(X, members, lo, hi, columns)
     return columns
 
@@ -378,18 +308,12 @@ class MixedColumns(_Measured):
     def __init__(self, Z, groups):
         n, p = Z.shape
         self.is_sparse = sparse.issparse(Z)
-        terms = _most_terms(Z)
-        bits = min(52, 53 - terms.bit_length())
-        unit = 2.0**-bits
         unknown = np.isnan(Z.data if self.is_sparse else Z)
         if self.is_sparse:
             per_row = np.bincount(np.repeat(np.arange(n), np.diff(Z.indptr))[unknown], minlength=n)
         else:
             per_row = unknown.sum(axis=1)
-        # Rounding of every term by about a unit, stretched where columns are missing, and that of the stretching.
-        fewest = max(1, p - 2 * int(per_row.max(initial=0)))
-        stretched = min(p, min(terms, p) * p / fewest)
-        tolerance = stretched * (2.0 + 2.0 ** (bits - 49)) * unit + 2.0**-50 * min(p, terms * p / fewest)
+        unit, tolerance = rounding(most_terms(Z), p, int(per_row.max(initial=0)))
         if self.is_sparse:
             rounded = sparse.csr_matrix((np.rint(Z.data / unit) * unit, Z.indices, Z.indptr), shape=Z.shape)
             by_column = rounded.tocsc()
@@ -420,7 +344,12 @@ class MixedColumns(_Measured):
                 rows, *self._rows, *self._columns, self._norms, self._unknown, self._n_columns, out
             )
         else:
-            mixed_distances.distances_dense(positions, self._columns, self._missing, out)
+            b = positions.shape[0]
+            out[:b] = 0.0
+            known = np.zeros((b if self._missing else 0, out.shape[1]))
+            mixed_distances.add_dense(self._columns, self._missing, positions, False, 0, b, out, known)
+            if self._missing:
+                mixed_distances.stretch(self._columns.shape[0], known, 0, b, out)
 
 
 class EmbeddedRows(_Measured):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from reliefe._threads import Team, pieces
+from reliefe.columns import Columns
 
 _NEIGHBOUR_BYTES = 64 * 2**20
 _UPDATES = 4e8  # differences added up before anything else gets a chance
@@ -51,6 +52,20 @@ class Phases:
         if self._bar is not None:
             self._bar.update(steps)
 
+    @contextmanager
+    def steps(self, number):
+        """Move the bar by some steps: bit by bit as ``advance(share)`` is called, and for the rest at the end."""
+        done = [0.0, 0]
+
+        def advance(share):
+            done[0] += share
+            whole = min(number, int(done[0] * number))
+            self.advance(whole - done[1])
+            done[1] = whole
+
+        yield advance
+        self.advance(number - done[1])
+
     def share(self, seconds, parts):
         """Divide wall-clock seconds among phases in proportion to ``parts``, seconds summed over threads."""
         whole = sum(parts.values())
@@ -72,11 +87,11 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, ful
 
     Parameters
     ----------
-    Z : ndarray or csr_matrix of shape (n, p)
+    Z : reliefe.columns.Columns, ndarray or csr_matrix of shape (n, p)
         Range-normalised rows; feature differences are taken here.
     target : reliefe.targets.Classes, reliefe.targets.LabelSets or reliefe.targets.Responses
         Turns neighbours into updates.
-    neighbours_of : DenseColumns, SparseColumns, MixedColumns or EmbeddedRows
+    neighbours_of : DenseColumns, PackedRows, MixedRows, SparseColumns, MixedColumns or EmbeddedRows
         Finds neighbours, group by group.
     rows : int64 ndarray of shape (s,)
         The rows to update from, one iteration each.
@@ -102,6 +117,8 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, ful
     # Rows whose updates take a fraction of a second, so that a fit can be interrupted; decided by the data alone.
     width = Z.nnz / Z.shape[0] if sparse.issparse(Z) else Z.shape[1]
     chunk = int(np.clip(_UPDATES / (max(1, capacity) * max(1.0, width)), 16, b))
+    if isinstance(Z, Columns):
+        chunk = b  # all rows at once, but a few columns at a time
     neighbour_buffer = np.empty((b, capacity), dtype=np.int32)
     used = np.zeros((rows.shape[0], groups.class_ptr.shape[0] - 1), dtype=np.int64)
     sums = target.new_sums(Z.shape[1])
@@ -118,10 +135,20 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, ful
             with phases("weights"):
                 for lo, hi in pieces(block.shape[0], chunk):
                     part = slice(lo, hi)
-                    target.update(
-                        Z, block[part], groups, near[part], counts[part], abs_mean, sums, team, full
-                    )
-                    phases.advance(hi - lo)
+                    with phases.steps(hi - lo) as advance:
+                        target.update(
+                            Z,
+                            block[part],
+                            groups,
+                            near[part],
+                            counts[part],
+                            abs_mean,
+                            sums,
+                            team,
+                            full,
+                            advance,
+                        )
     in_given_order = np.empty_like(used)
     in_given_order[order] = used
-    return target.weights(sums, rows.shape[0]), in_given_order
+    weights = target.weights(sums, rows.shape[0])
+    return Z.in_given_order(weights) if isinstance(Z, Columns) else weights, in_given_order

@@ -10,6 +10,10 @@ from copy import copy
 import numpy as np
 from scipy import sparse
 
+#: Types of numbers that dense data keep; others become float64, the first of them.
+KEPT_TYPES = [np.float64, np.float32, np.bool_, np.int8, np.uint8, np.int16, np.uint16]
+KEPT_TYPES += [np.int32, np.uint32, np.int64, np.uint64]
+
 _CSR_BELOW = 1 / 3  # share of stored values below which CSR takes less memory than a dense array
 
 
@@ -52,8 +56,8 @@ def plain_table(X):
     Returns
     -------
     object
-        float64 ndarray, csr_matrix of float64, or X itself where it is for scikit-learn to judge. Missing values
-        are NaN. Sparse columns of a data frame stay sparse.
+        ndarray of one of :data:`KEPT_TYPES`, csr_matrix of float64, or X itself where it is for scikit-learn to
+        judge. Missing values are NaN. Sparse columns of a data frame stay sparse.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def plain_table(X):
         return array
     if array.dtype.kind in "biuf":
         with np.errstate(over="ignore"):  # values beyond float64 become infinite, which is refused later
-            return array.astype(np.float64, copy=False)
+            return array if array.dtype.type in KEPT_TYPES else array.astype(np.float64)
     numbers = np.empty(array.shape, dtype=np.float64)
     for position in range(array.shape[1]):
         numbers[:, position] = _numbers(array[:, position], f"column {position}")
@@ -256,8 +260,9 @@ def _plain_frame(X):
     """As :func:`plain_table`, for a data frame."""
     dtypes = getattr(X, "dtypes", None)
     if hasattr(X, "iloc") and all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
+        only = {dtype.type for dtype in dtypes}
         with np.errstate(over="ignore"):
-            return X.to_numpy(dtype=np.float64)
+            return X.to_numpy(dtype=only.pop() if len(only) == 1 and only <= {*KEPT_TYPES} else np.float64)
     columns = list(_columns(X))
     if any(_is_sparse_column(column) for _, column in columns):
         return _sparse_frame(columns, X.shape)

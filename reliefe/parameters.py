@@ -6,6 +6,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from reliefe._threads import Team
 from reliefe.distances import METRICS
 from reliefe.scaling import distinct_values
 from reliefe.targets import EMBEDDED_DISTANCES, SET_DISTANCES
@@ -173,7 +174,7 @@ def check_column_parameters(parameters):
         raise ValueError(f'{_DISCRETE_FEATURES} or "auto", got {discrete!r}.')
 
 
-def discrete_columns(discrete_features, threshold, X):
+def discrete_columns(discrete_features, threshold, X, profile=None, n_jobs=None):
     """Say which columns are discrete.
 
     Parameters
@@ -184,6 +185,10 @@ def discrete_columns(discrete_features, threshold, X):
         With "auto", the largest number of distinct values of a discrete column.
     X : ndarray or csr_matrix of shape (n, p)
         From :func:`check_X`.
+    profile : reliefe.columns.Profile, optional
+        From there, too.
+    n_jobs : int or None
+        Number of threads.
 
     Returns
     -------
@@ -193,7 +198,10 @@ def discrete_columns(discrete_features, threshold, X):
     if discrete_features is None:
         return None
     if isinstance(discrete_features, str):
-        return distinct_values(X) <= threshold
+        if profile is None:
+            return distinct_values(X) <= threshold
+        with Team(n_jobs) as team:
+            return profile.n_distinct(X, np.arange(p), team) <= threshold
     given = np.asarray(discrete_features)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "biu"):
         raise TypeError(f'{_DISCRETE_FEATURES} or "auto", got {discrete_features!r}.')

@@ -202,14 +202,13 @@ class ReliefF(Ranker):
         from reliefe import compatible
         from reliefe.engine import Phases, relief_weights
         from reliefe.parameters import discrete_columns
-        from reliefe.scaling import prepare
         from reliefe.validation import check_response, check_X, check_y
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
             self.check_parameters()
-            X = check_X(self, X, y, self._parameter("missing"))
+            X, profile = check_X(self, X, y, self._parameter("missing"), self.n_jobs)
             n, p = X.shape
             self._check_selection_against(p)
             if self.target == "regression":
@@ -222,17 +221,13 @@ class ReliefF(Ranker):
                     f'{type(self).__name__}: compatible="skrebate" takes one class per row, but y has {y.shape[1]} '
                     "columns of labels, which scikit-rebate does not know; use compatible=None."
                 )
-            discrete = discrete_columns(
-                self._parameter("discrete_features"), self._parameter("discrete_threshold"), X
-            )
+            given = (self._parameter("discrete_features"), self._parameter("discrete_threshold"), X)
+            discrete = discrete_columns(*given, profile, self.n_jobs)
             if discrete is not None:
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
         with phases("normalise"):
-            # A sparse X is a copy of the user's already and is worked on in place.
-            prepared = compatible.prepare if skrebate else prepare
-            with self._naming_columns():
-                Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
+            Z, full = self._prepared(X, profile, discrete)
             del X
         rows = self._rows_to_use(n, random_state)
         target, codes = self._target(y, random_state, phases)
@@ -244,10 +239,12 @@ class ReliefF(Ranker):
         elif full is None:
             neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
         else:
+            from reliefe.columns import Columns
             from reliefe.distances import MixedColumns
+            from reliefe.packed import MixedRows
 
             with phases("distances"):
-                neighbours_of = MixedColumns(Z, groups)
+                neighbours_of = (MixedRows if isinstance(Z, Columns) else MixedColumns)(Z, groups)
         weights, used = relief_weights(
             Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases, full
         )
@@ -311,19 +308,12 @@ class ReliefF(Ranker):
     def _neighbours_of(self, Z, codes, groups, random_state, phases):
         """Return the object that finds neighbours."""
         from reliefe.distances import DenseColumns, SparseColumns
+        from reliefe.packed import PackedRows
 
         with phases("distances"):
-            return SparseColumns(Z, groups) if sparse.issparse(Z) else DenseColumns(Z, groups)
-
-    def _parameter(self, name):
-        """Value of a parameter, or what ReliefF has as its default where a subclass has no such parameter."""
-        defaults = {
-            "missing": "raise",
-            "discrete_features": None,
-            "discrete_threshold": 10,
-            "compatible": None,
-        }
-        return getattr(self, name, defaults[name])
+            if sparse.issparse(Z):
+                return SparseColumns(Z, groups)
+            return DenseColumns(Z, groups) if Z.rest.size else PackedRows(Z, groups)
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""

@@ -42,10 +42,11 @@ def column_scaling(X):
     else:
         low = X.min(axis=0)
         high = X.max(axis=0)
-    return _shift_and_extent(low, high)
+    return shift_and_extent(low, high)
 
 
-def _shift_and_extent(low, high):
+def shift_and_extent(low, high):
+    """Return shift and range of columns from their smallest and largest values, as :func:`column_scaling`."""
     low = low.astype(np.float64, copy=False)
     high = high.astype(np.float64, copy=False)
     shift = np.where((low <= 0.0) & (high >= 0.0), 0.0, low)
@@ -54,7 +55,14 @@ def _shift_and_extent(low, high):
     return shift, extent
 
 
-def _refuse_wide(extent):
+def refuse_wide(extent):
+    """Refuse a column whose range (p,) is too large for float64.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such column.
+    """
     too_wide = np.flatnonzero(~np.isfinite(extent))
     if too_wide.size:
         raise ColumnError(
@@ -84,7 +92,7 @@ def normalise(X, in_place=False):
         If the range of a column is too large for float64.
     """
     shift, extent = column_scaling(X)
-    _refuse_wide(extent)
+    refuse_wide(extent)
     constant = extent == 0.0
     divisor = np.where(constant, 1.0, extent)
     if not sparse.issparse(X):
@@ -195,8 +203,8 @@ def normalise_mixed(X, discrete):
     else:
         low, high = np.fmin.reduce(Z, axis=0), np.fmax.reduce(Z, axis=0)
     unknown = np.isnan(low)
-    shift, extent = _shift_and_extent(np.where(unknown, 0.0, low), np.where(unknown, 0.0, high))
-    _refuse_wide(extent)
+    shift, extent = shift_and_extent(np.where(unknown, 0.0, low), np.where(unknown, 0.0, high))
+    refuse_wide(extent)
     shift[coded] = 0.0
     extent[coded] = 1.0
     constant = extent == 0.0

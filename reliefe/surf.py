@@ -81,7 +81,7 @@ class _ThresholdRanker(Ranker):
         from reliefe.distances import Groups
         from reliefe.engine import Phases
         from reliefe.parameters import discrete_columns
-        from reliefe.scaling import any_missing, normalise, prepare
+        from reliefe.scaling import any_missing, normalise
         from reliefe.thresholds import Rule, threshold_weights
         from reliefe.validation import check_classes, check_X
 
@@ -89,30 +89,29 @@ class _ThresholdRanker(Ranker):
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
             self.check_parameters()
-            X = check_X(self, X, y, self.missing)
+            X, profile = check_X(self, X, y, self.missing, self.n_jobs)
             n, p = X.shape
             self._check_selection_against(p)
             codes, self.classes_ = check_classes(self, y, n)
-            discrete = discrete_columns(self.discrete_features, self.discrete_threshold, X)
+            given = (self.discrete_features, self.discrete_threshold, X)
+            discrete = discrete_columns(*given, profile, self.n_jobs)
             if discrete is not None:
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
-            if self.embedding is not None and any_missing(X):
+            gaps = any_missing(X) if profile is None else not profile.known.all()
+            if self.embedding is not None and gaps:
                 raise ValueError(
                     f"{type(self).__name__}: X has missing values, which an embedding cannot take; use "
                     "embedding=None."
                 )
-            if self.compatible and self.classes_.shape[0] > 2 and any_missing(X):
+            if self.compatible and self.classes_.shape[0] > 2 and gaps:
                 raise ValueError(
                     f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
                     "than two classes, where skrebate weighs classes anew in every column."
                 )
         groups = Groups.of(codes, self.classes_.shape[0], 1)
         with phases("normalise"):
-            # A sparse X is a copy of the user's already and is worked on in place.
-            prepared = compatible.prepare if self.compatible else prepare
-            with self._naming_columns():
-                Z, full = prepared(X, discrete, in_place=sparse.issparse(X))
+            Z, full = self._prepared(X, profile, discrete)
             # Codes of categories are for differences; the rows that are embedded are range-normalised.
             plain = normalise(X) if self.embedding is not None and full is not None else Z
             del X
@@ -133,17 +132,20 @@ class _ThresholdRanker(Ranker):
     def _rows(self, Z, full, groups, phases):
         """Return where distances between the columns themselves come from."""
         from reliefe._threads import Team
+        from reliefe.columns import Columns
         from reliefe.distances import MixedColumns, SparseColumns
+        from reliefe.packed import MixedRows, PackedRows
         from reliefe.thresholds import DenseRows
 
         with phases("distances"):
             if full is not None:
-                return MixedColumns(Z, groups)
+                return (MixedRows if isinstance(Z, Columns) else MixedColumns)(Z, groups)
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)
+            if not Z.rest.size:
+                return PackedRows(Z, groups, whole=True)
             with Team(self.n_jobs) as team:
-                # A threshold for all rows would need all distances anyway before any could be left coarse.
-                return DenseRows(Z, groups, team, coarse=self._per_row)
+                return DenseRows(Z, groups, team, coarse=True)
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""

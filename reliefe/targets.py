@@ -11,7 +11,9 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from reliefe.columns import Columns
 from reliefe.distances import Groups
+from reliefe.kernels import few as few_values
 from reliefe.kernels import mixed, multilabel, regression
 from reliefe.kernels import targets as kernels
 from reliefe.kernels import weights as multiclass
@@ -28,9 +30,10 @@ EMBEDDED_DISTANCES = {"cosine": kernels.COSINE, "hyperbolic": kernels.HYPERBOLIC
 #: Sparse updates are summed in this many pieces per block, however many threads there are, so that the
 #: order of every sum is fixed by the data alone.
 _PIECES = 16
+_UPDATES = 4 * 10**8  # differences added up in a piece of work: well below a second
 
 
-def add_updates(kernels_of, Z, block, rest, weights, team, full=None):
+def add_updates(kernels_of, Z, block, rest, weights, team, full=None, few=None, advance=None, which="all"):
     """Add one block's updates to ``weights``.
 
     Dense columns are shared out over the threads. Sparse rows are worked on in a fixed number of pieces whose
@@ -40,7 +43,7 @@ def add_updates(kernels_of, Z, block, rest, weights, team, full=None):
     ----------
     kernels_of : module
         Has ``update_dense`` and ``update_sparse``.
-    Z : ndarray or csr_matrix of shape (n, p)
+    Z : reliefe.columns.Columns, ndarray or csr_matrix of shape (n, p)
         Range-normalised rows.
     block : int64 ndarray of shape (b,)
         Row numbers of the block.
@@ -52,8 +55,18 @@ def add_updates(kernels_of, Z, block, rest, weights, team, full=None):
         The threads.
     full : float64 ndarray of shape (p,), optional
         What the kernels take before the block, if anything.
+    few : callable, optional
+        ``few(values, band, n_columns, weights)`` adds the updates of columns of a band, given as bytes, to their
+        weights.
+    advance : callable, optional
+        Is told which share of the work is done.
+    which : {"all", "rest"}
+        Which columns of ``Z``, if some are packed.
     """
     before = () if full is None else (full,)
+    if isinstance(Z, Columns):
+        _add_by_columns(kernels_of, Z, block, rest, weights, team, before, few, advance, which)
+        return
     if not sparse.issparse(Z):
         team.split(
             lambda lo, hi: kernels_of.update_dense(Z, *before, block, *rest, lo, hi, weights), Z.shape[1]
@@ -71,6 +84,27 @@ def add_updates(kernels_of, Z, block, rest, weights, team, full=None):
     )
     for lo in bounds[:-1]:
         weights += partial[lo]
+
+
+def _add_by_columns(kernels_of, Z, block, rest, weights, team, before, few, advance, which):
+    """Add a block's updates a few columns at a time, which are made for that alone."""
+    p = Z.shape[1]
+
+    def part(lo, hi):
+        band, start = Z.part(lo)
+        gained = np.ascontiguousarray(weights[..., lo:hi])
+        if few is not None and band is not None and band.halves:
+            few(band.values(lo - start, hi - start), band, hi - lo, gained)
+        else:
+            kept = [each[lo:hi] for each in before]
+            kernels_of.update_dense(Z.tile(lo, hi), *kept, block, *rest, 0, hi - lo, gained)
+        weights[..., lo:hi] = gained
+
+    team.each(
+        part,
+        Z.few_columns(min(-(-p // team.size), max(16, _UPDATES // rest[0].size)), few is not None, which),
+        advance=None if advance is None else lambda steps: advance(steps / p),
+    )
 
 
 def class_coefficients(codes, class_sizes, rows):
@@ -143,17 +177,30 @@ class Classes(_Target):
         """Return what the mean difference to the neighbours of each class is multiplied by, (b, c)."""
         return class_coefficients(self.codes, self._sizes, block)
 
-    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None, advance=None):
         """Add one block's updates to ``weights``. With ``full`` (p,), columns may hold codes and values be NaN."""
         coefficients = self._coefficients(block, counts)
         if full is not None:
             similar = np.zeros(counts.shape[1], dtype=bool)
             shares = similar, np.ones(near.shape), np.zeros(near.shape)
-            rest = (near, groups.segment_ptr, counts, coefficients, *shares, mixed.CLASSES, abs_mean)
-            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full)
+            rest = (near, groups.segment_ptr, counts, coefficients)
+
+            def few_known(values, band, n_columns, gained):
+                unit = 1.0 if band.categories else band.unit
+                given = (values, unit, band.categories, block, *rest, n_columns)
+                few_values.update_known(*given, gained[0])
+
+            halves = None if abs_mean else few_known
+            rest_of_all = (*rest, *shares, mixed.CLASSES, abs_mean)
+            add_updates(mixed, Z, block, rest_of_all, weights[np.newaxis], team, full, halves, advance)
             return
-        rest = (near, groups.segment_ptr, counts, coefficients, abs_mean)
-        add_updates(multiclass, Z, block, rest, weights, team)
+        rest = (near, groups.segment_ptr, counts, coefficients)
+
+        def few(values, band, n_columns, gained):
+            few_values.update(values, band.unit, block, *rest, n_columns, gained)
+
+        halves = None if abs_mean else few  # means of neighbours are rounded, one division a value
+        add_updates(multiclass, Z, block, (*rest, abs_mean), weights, team, None, halves, advance)
 
 
 class LabelSets(_Target):
@@ -187,16 +234,17 @@ class LabelSets(_Target):
         """Numbers of neighbours as shown to the user, (s,)."""
         return counts[:, 0]
 
-    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None):
+    def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None, advance=None):
         """As :meth:`Classes.update`."""
         distances = np.empty(near.shape, dtype=np.float64)
         team.split(lambda lo, hi: self._measure(block, near, counts, lo, hi, distances), block.shape[0])
         if full is not None:
             shares = np.ones((block.shape[0], 1)), np.zeros(1, dtype=bool), np.ones(near.shape), distances
             rest = (near, groups.segment_ptr, counts, *shares, mixed.LABEL_SETS, abs_mean)
-            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full)
+            add_updates(mixed, Z, block, rest, weights[np.newaxis], team, full, advance=advance)
             return
-        add_updates(multilabel, Z, block, (near, counts, distances, abs_mean), weights, team)
+        rest = (near, counts, distances, abs_mean)
+        add_updates(multilabel, Z, block, rest, weights, team, advance=advance)
 
 
 class Responses(_Target):
@@ -249,7 +297,7 @@ class Responses(_Target):
         influence = np.where(ranks <= counts, falling, 0.0)
         return influence / influence.sum(axis=1, keepdims=True)
 
-    def update(self, Z, block, groups, near, counts, abs_mean, sums, team, full=None):
+    def update(self, Z, block, groups, near, counts, abs_mean, sums, team, full=None, advance=None):
         """As :meth:`Classes.update`, to ``sums``."""
         influence = self._influence(counts, near.shape[1])
         chosen = np.where(
@@ -257,11 +305,12 @@ class Responses(_Target):
         )  # beyond the neighbours there is nothing that could be read
         distances = np.abs(self._values[block][:, np.newaxis] - self._values[chosen])
         if full is None:
-            add_updates(regression, Z, block, (near, counts, influence, distances, abs_mean), sums, team)
+            rest = (near, counts, influence, distances, abs_mean)
+            add_updates(regression, Z, block, rest, sums, team, advance=advance)
         else:
             shares = np.ones((block.shape[0], 1)), np.zeros(1, dtype=bool), influence, distances
             rest = (near, groups.segment_ptr, counts, *shares, mixed.RESPONSES, abs_mean)
-            add_updates(mixed, Z, block, rest, sums, team, full)
+            add_updates(mixed, Z, block, rest, sums, team, full, advance=advance)
             if not sparse.issparse(Z):
                 return
         sums[2] += (influence * distances).sum()

@@ -17,10 +17,12 @@ import numpy as np
 from scipy import sparse
 
 from reliefe._threads import Team, pieces
-from reliefe.distances import FixedColumns, FixedPoint
+from reliefe.columns import Columns
+from reliefe.fixed import FixedColumns, FixedPoint
 from reliefe.kernels import distances as measuring
 from reliefe.kernels import mixed
 from reliefe.kernels import thresholds as kernels
+from reliefe.packed import PackedPairs, add_packed
 from reliefe.scaling import any_missing
 from reliefe.targets import add_updates
 
@@ -28,6 +30,8 @@ _BLOCK_BYTES = 32 * 2**20
 _ROW_BYTES = 2**20  # distances that a thread holds at a time where rows are worked on a few at a time
 _FEW = 0.25  # share of a block's rows up to which it pays to measure these again one by one
 _STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
+_TILE_BYTES = 2**20  # of columns whose pairs are worked on together
+_FEW_COLUMNS = 256  # that are measured again at a time
 _PIECES = 16  # sums of sparse updates, however many threads there are; added up in order
 
 #: A distance within this share of the mean distance of a threshold is equal to it: what rounding can explain.
@@ -60,13 +64,13 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
 
     Parameters
     ----------
-    Z : ndarray or csr_matrix of shape (n, p)
+    Z : reliefe.columns.Columns, ndarray or csr_matrix of shape (n, p)
         Range-normalised rows; feature differences are taken here.
     full : float64 ndarray of shape (p,), or None
         From :func:`reliefe.scaling.prepare`; None where no value is missing and no column holds codes.
     groups : reliefe.distances.Groups
         Rows by class.
-    source : DenseRows, SparseColumns, MixedColumns or EmbeddedRows
+    source : DenseRows, PackedRows, MixedRows, SparseColumns, MixedColumns or EmbeddedRows
         Where distances come from.
     rule : Rule
         Which member of the family.
@@ -82,20 +86,29 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
     float64 ndarray of shape (p,)
     """
     n = groups.members.shape[0]
+    if isinstance(Z, np.ndarray) and full is None:
+        Z = Columns.normalised(Z)
     if full is not None:
         rows = _MixedPairs(Z, full, groups, source)
     else:
         rows = (_SparsePairs if sparse.issparse(Z) else _DensePairs)(Z, groups, source)
-    passes = 1 if rule.per_row or rows.at_once else 2
+    passes = 1 if rule.per_row or rows.at_once or hasattr(source, "mean_distance") else 2
     with Team(n_jobs) as team, phases.bar(passes * n):
         threshold = None
         if not rule.per_row:
-            threshold = rows.means(team, phases).mean()
+            if hasattr(source, "mean_distance"):
+                with phases("distances"):
+                    threshold = source.mean_distance(team)
+            else:
+                threshold = rows.means(team, phases).mean()
             if skrebate:  # the mean over the whole square, its diagonal of zeros among it
                 threshold *= (n - 1) / n
-                if any_missing(Z):  # and the half above it, which is then left at 0
+                gaps = Z.has_gaps if isinstance(Z, Columns) else any_missing(Z)
+                if gaps:  # and the half above it, which is then left at 0
                     threshold /= 2.0
         weights, offset = rows.weigh(rule, skrebate, threshold, team, phases)
+    if isinstance(Z, Columns):
+        weights = Z.in_given_order(weights)
     weights /= n
     if rule.similarity:
         weights += offset / n
@@ -107,8 +120,8 @@ class DenseRows:
 
     Parameters
     ----------
-    Z : ndarray of shape (n, p)
-        Output of :func:`reliefe.scaling.normalise`.
+    Z : reliefe.columns.Columns of shape (n, p)
+        The rows.
     groups : Groups
         The order of the rows.
     team : Team
@@ -144,11 +157,28 @@ class DenseRows:
         """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
         columns, b = self._columns, out.shape[0]
         positions = np.arange(first, first + b, dtype=np.int64)
-        team.each(
-            lambda lo, hi: columns.measure(columns.unit, positions, True, lo, hi, out),
-            pieces(b, self._piece_rows),
-            advance=advance,
-        )
+
+        def part(lo, hi):
+            columns.measure(columns.unit, positions, True, lo, hi, out)
+            add_packed(self._Z.bands, self._fixed.factor, 1.0, self._members, positions, True, lo, hi, out)
+
+        team.each(part, pieces(b, self._piece_rows), advance=advance)
+
+    def mean_distance(self, team):
+        """Return the mean distance of all pairs: from the order of the values of each column, not from distances.
+
+        Of n values in rising order, the one at place k is the larger one in k pairs, and the smaller one in the
+        n − 1 − k others.
+        """
+        n, p = self._Z.shape
+        signs, sums = 2.0 * np.arange(n) - (n - 1), np.zeros(p)
+
+        def part(lo, hi):
+            ordered = np.sort(np.ascontiguousarray(self._Z.tile(lo, hi).T), axis=1)
+            sums[lo:hi] = np.einsum("ij,j->i", np.rint(ordered * self._fixed.factor), signs)
+
+        team.each(part, self._Z.few_columns(1024))
+        return float(sums.sum()) / (n * (n - 1) / 2.0)
 
     def measure_again(self, first, rows, out, team):
         """Measure some rows of a block without rounding to 32 bits.
@@ -173,14 +203,21 @@ class DenseRows:
             self._copy(FixedColumns.exact, team)
             self.measure_block(first, out, team)
             return np.arange(b)
-        factor = self._fixed.factor
-        team.each(
-            lambda lo, hi: measuring.manhattan_rows(
-                self._Z, self._members, factor, first + rows, rows, lo, hi, out
-            ),
-            pieces(n, max(1, int(_STEPS / (4.0 * rows.shape[0] * self._Z.shape[1])))),
-        )
-        out[:, first + rows] = out[rows, first : first + b].T
+        Z, factor, places = self._Z, self._fixed.factor, first + rows
+        found = np.zeros((rows.shape[0], n), dtype=np.int64)
+
+        def part(lo, hi):
+            for c0, c1 in pieces(Z.rest.shape[0], _FEW_COLUMNS):
+                few = (Z.n_packed + c0, Z.n_packed + c1)
+                own, others = Z.tile(*few, self._members[places]), Z.tile(*few, self._members[lo:hi])
+                measuring.manhattan_rows(own, others, factor, found[:, lo:hi])
+
+        most = int(_STEPS / (4.0 * rows.shape[0] * Z.shape[1]))
+        team.each(part, pieces(n, int(np.clip(most, 1, -(-n // team.size)))))
+        rest = (self._members, places, False, 0, rows.shape[0], found)
+        add_packed(Z.bands, factor, 1.0, *rest)
+        out[rows] = found
+        out[:, places] = out[rows, first : first + b].T
         return rows
 
 
@@ -203,6 +240,7 @@ class _Pairs:
             middle, half = block.means[part], 0.5 * block.deviations[part]
         else:
             middle, half = np.full(hi - lo, threshold), 0.0
+            block.means[part] = middle
         slack = self._slack(middle)
         below, above = middle - half - slack, middle + half + slack
         if self._source.dtype.kind == "i":
@@ -248,12 +286,10 @@ class _Block:
 class _Blocks(_Pairs):
     """Pairs of a block of rows at a time."""
 
-    _pair_bytes = 8
-
-    def __init__(self, Z, groups, source):
+    def __init__(self, Z, groups, source, pair_bytes):
         super().__init__(groups, source)
         self._Z = Z
-        self._b = min(self._n, max(16, _BLOCK_BYTES // (self._pair_bytes * self._n)))
+        self._b = min(self._n, max(16, _BLOCK_BYTES // (pair_bytes * self._n)))
         self.at_once = self._b == self._n
         self._block = _Block(self._b, self._n, self._n_classes, source.dtype)
         self._is_measured = False  # whether the block that is all rows holds its distances
@@ -269,7 +305,7 @@ class _Blocks(_Pairs):
             yield first, b
 
     def _measure(self, first, out, team, phases):
-        if isinstance(self._source, DenseRows):
+        if hasattr(self._source, "measure_block"):
             self._source.measure_block(first, out, team, phases.advance)
             return
         places = np.arange(first, first + out.shape[0], dtype=np.int64)
@@ -331,19 +367,32 @@ class _Blocks(_Pairs):
 class _DensePairs(_Blocks):
     """Pairs of dense rows without missing values, each pair inside a block once."""
 
+    def __init__(self, Z, groups, source):
+        super().__init__(Z, groups, source, 8 if Z.rest.size else source.dtype.itemsize)
+
     def weigh(self, rule, skrebate, threshold, team, phases):
         """Sum up the weighted differences of all pairs; return the sums and what is to be added to all columns."""
         weights, offset = np.zeros(self._Z.shape[1]), 0.0
-        ids = np.empty((self._b, self._n), dtype=np.int32)
+        packed = PackedPairs(self._Z, self._groups, self._b, rule.far) if self._Z.bands else None
+        some = self._Z.rest.size > 0
+        ids = np.empty((self._b, self._n if some else 0), dtype=np.int32)
         ends = np.empty((self._b, -(-self._n // kernels.TILE_ROWS)), dtype=np.int64)
-        block, members = self._block, self._groups.members
+        block = self._block
         for first, b in self._blocks(team, phases):
             with phases("neighbours"):
                 places = np.arange(first, first + b, dtype=np.int64)
                 self._weigh_block(places, rule, skrebate, threshold, team)
                 offset += block.offsets[:b].sum()
+                if packed is not None:
+                    packed.note(block, places, team)
                 # Distances are not needed any more; their place is taken by the weights of listed pairs.
                 self._is_measured = False
+            with phases("weights"):
+                if packed is not None:
+                    packed.add(block, places, weights, team)
+            if not some:
+                continue
+            with phases("neighbours"):
                 values = block.distances.view(np.float64)
                 zones = (block.below, block.above, block.near, block.far)
                 arguments = (block.distances[:b], first, self._groups.class_ptr, *zones)
@@ -354,25 +403,32 @@ class _DensePairs(_Blocks):
                     b,
                 )
             with phases("weights"):
-                p = weights.shape[0]
-                n_pieces = min(p, max(team.size, int(ends[:b, -1].sum() * p / _STEPS)))
-                lists = (first, ids, values, ends[:b])
-                team.each(
-                    lambda lo, hi, lists=lists: kernels.update_dense(
-                        self._Z, members, *lists, lo, hi, weights
-                    ),
-                    list(pairwise(p * i // n_pieces for i in range(n_pieces + 1))),
-                )
+                self._add_listed((first, ids, values, ends[:b]), weights, team)
         return weights, offset
+
+    def _add_listed(self, lists, weights, team):
+        """Add the differences of listed pairs to the weights of the columns that are not packed."""
+        Z, members = self._Z, self._groups.members
+
+        def part(lo, hi):
+            tile = Z.tile(Z.n_packed + lo, Z.n_packed + hi)
+            gained = weights[Z.n_packed + lo : Z.n_packed + hi]
+            kernels.update_dense(tile, members, *lists, 0, hi - lo, gained)
+
+        p = Z.rest.shape[0]
+        most = max(
+            64, int(min(_STEPS / max(1.0, float(lists[-1][:, -1].sum())), _TILE_BYTES // (8 * self._n)))
+        )
+        team.each(part, pieces(p, min(most, -(-p // team.size))))
 
 
 class _MixedPairs(_Blocks):
     """Pairs where values are missing or columns hold codes: near and far rows are listed class by class."""
 
-    _pair_bytes = 64  # lists of near and far rows, with what the kernels take for each of them
-
     def __init__(self, Z, full, groups, source):
-        super().__init__(Z, groups, source)
+        # Lists of near and far rows, with what the kernels take for each of them; or bits and no more.
+        listed = not isinstance(Z, Columns) or Z.rest.size > 0
+        super().__init__(Z, groups, source, 64 if listed else 16)
         self._full = full
 
     def weigh(self, rule, skrebate, threshold, team, phases):
@@ -384,17 +440,32 @@ class _MixedPairs(_Blocks):
         similar = (
             np.arange(n_segments) >= class_ptr.shape[0] - 1 if rule.similarity else np.zeros(n_segments, bool)
         )
-        near = np.empty((self._b, segment_ptr[-1]), dtype=np.int32)
+        by_column = isinstance(self._Z, Columns)
+        packed = None
+        if by_column and self._Z.bands:
+            packed = PackedPairs(self._Z, self._groups, self._b, rule.far, True, rule.similarity)
+        listed = not by_column or self._Z.rest.size > 0
+        shape = (self._b if listed else 0, segment_ptr[-1])
+        near = np.empty(shape, dtype=np.int32)
         counts = np.empty((self._b, n_segments), dtype=np.int64)
         sums = np.empty((self._b, n_segments), dtype=np.float64)
-        pairs = np.empty((self._b, self._n), dtype=np.float64)
-        ones, zeros = np.ones((self._b, segment_ptr[-1])), np.zeros((self._b, segment_ptr[-1]))
+        pairs = np.empty((shape[0], self._n), dtype=np.float64)
+        ones, zeros = np.ones(shape), np.zeros(shape)
         weights, offset = np.zeros((1, self._Z.shape[1])), 0.0
         for first, b in self._blocks(team, phases):
             block = self._block
             with phases("neighbours"):
                 places = np.arange(first, first + b, dtype=np.int64)
                 self._weigh_block(places, rule, skrebate, threshold, team)
+                self._is_measured = False
+                if packed is not None:
+                    packed.note(block, places, team)
+            if packed is not None:
+                with phases("weights"):
+                    packed.add(block, places, weights[0], team)
+            if not listed:
+                continue
+            with phases("neighbours"):
                 team.split(
                     lambda lo, hi, places=places: self._pair_weights(self._block, places, lo, hi, pairs), b
                 )
@@ -402,15 +473,15 @@ class _MixedPairs(_Blocks):
                 team.split(
                     lambda lo, hi, lists=lists: kernels.list_zones(*lists, lo, hi, near, counts, sums), b
                 )
-                self._is_measured = False
                 coefficients = np.where(similar, -sums[:b], sums[:b])
             with phases("weights"):
-                for lo, hi in pieces(b, max(16, int(_STEPS / (self._n * self._Z.shape[1])))):
+                most = b if by_column else max(16, int(_STEPS / (self._n * self._Z.shape[1])))
+                for lo, hi in pieces(b, most):
                     part = slice(lo, hi)
                     lists = (near[part], segment_ptr, counts[part], coefficients[part], similar)
                     rest = (*lists, ones[part], zeros[part], mixed.CLASSES, False)
                     rows = members[first + lo : first + hi]
-                    add_updates(mixed, self._Z, rows, rest, weights, team, self._full)
+                    add_updates(mixed, self._Z, rows, rest, weights, team, self._full, which="rest")
             if sparse.issparse(self._Z):  # where nothing is stored, all is similar
                 offset += coefficients[:, similar].sum()
         return weights[0], offset

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from reliefe.inputs import is_frame, is_missing, masked_places, plain_sparse, plain_table
+from reliefe.inputs import KEPT_TYPES, is_frame, is_missing, masked_places, plain_sparse, plain_table
 
 
 class ColumnError(ValueError):
@@ -52,7 +52,7 @@ class ColumnError(ValueError):
         return type(self)(self.message, column, None if names is None else str(names[column]))
 
 
-def check_X(estimator, X, y, missing="raise"):
+def check_X(estimator, X, y, missing="raise", n_jobs=None):
     """Check the training rows and bring them to one of two forms.
 
     Parameters
@@ -65,10 +65,15 @@ def check_X(estimator, X, y, missing="raise"):
         The target, only to say early that there is none.
     missing : {"raise", "ignore"}
         Whether missing values are an error.
+    n_jobs : int or None
+        Number of threads.
 
     Returns
     -------
-    float64 ndarray of shape (n, p), or csr_matrix in canonical form without stored zeros
+    X : ndarray of shape (n, p), or csr_matrix of float64 in canonical form without stored zeros
+        Dense data are those of the caller if they are an array of real numbers, of whatever type and order.
+    profile : reliefe.columns.Profile or None
+        What dense data hold.
 
     Raises
     ------
@@ -81,14 +86,29 @@ def check_X(estimator, X, y, missing="raise"):
             "it ranks features by how well they tell classes apart."
         )
     given, X = X, plain_table(X)
-    kinds = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": 2}
+    dtype = np.float64 if sparse.issparse(X) else KEPT_TYPES
+    kinds = {"accept_sparse": "csr", "dtype": dtype, "ensure_all_finite": False, "ensure_min_samples": 2}
     if is_frame(given):
         validate_data(estimator, given, skip_check_array=True)  # names and number of the columns
         X = check_array(X, estimator=estimator, input_name="X", **kinds)
     else:
         X = validate_data(estimator, X, **kinds)
-    _refuse_non_finite(X, getattr(estimator, "feature_names_in_", None), missing == "ignore")
-    return _canonical(X) if sparse.issparse(X) else X
+    names, allow_nan = getattr(estimator, "feature_names_in_", None), missing == "ignore"
+    if sparse.issparse(X):
+        _refuse_non_finite(X, names, allow_nan)
+        return _canonical(X), None
+    profile = _profile(X, n_jobs)
+    if profile.infinite or not (allow_nan or profile.known.all()):
+        _refuse_non_finite(X, names, allow_nan)
+    return X, profile
+
+
+def _profile(X, n_jobs):
+    from reliefe._threads import Team
+    from reliefe.columns import Profile
+
+    with Team(n_jobs) as team:
+        return Profile.of(X, team)
 
 
 def check_y(y, n_rows):
@@ -384,7 +404,7 @@ def _check_labels(y):
 
 def _canonical(X):
     """Return a csr_matrix of its own: sorted, duplicates summed, no stored zeros."""
-    X = sparse.csr_matrix(X, copy=True)
+    X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
     X.sum_duplicates()
     X.eliminate_zeros()
     index_type = np.int32 if max(X.shape) <= np.iinfo(np.int32).max else np.int64

@@ -49,7 +49,7 @@ class SubsetRanker(Ranker):
         for left_over in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, left_over)
         self.check_parameters()
-        X = check_X(self, X, y, "ignore" if _may_take_missing(self._ranker()) else "raise")
+        X, _ = check_X(self, X, y, "ignore" if _may_take_missing(self._ranker()) else "raise")
         target_array(y)  # a ranker of another library may drop a mask, or take NaT for a class
         self._check_selection_against(X.shape[1])
         random_state = check_random_state(self.random_state)
@@ -80,8 +80,11 @@ class SubsetRanker(Ranker):
                 changed["discrete_features"] = discrete_columns(discrete, None, X)[columns]
         if changed:
             ranker.set_params(**changed)
+        part = X if columns.shape[0] == X.shape[1] else X[:, columns]  # all columns stay where they are
+        if not isinstance(ranker, Ranker):
+            part = part.astype(np.float64, copy=False)
         with self._naming_columns(columns):
-            ranker.fit(X[:, columns], y)
+            ranker.fit(part, y)
         if hasattr(ranker, "classes_"):
             self.classes_ = ranker.classes_
         given = getattr(ranker, "feature_importances_", np.empty(0))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import naive
 import naive_mixed
+import naive_packed
 import naive_thresholds
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from neighbourhoods import found, search_among_columns, search_in_embedding
 from samples import SAMPLES
 
 import reliefe.kernels
-from reliefe import distances
+from reliefe import fixed
 from reliefe.kernels import euclidean, multilabel, neighbours, screening, sorting, sparsify, targets, weights
 from reliefe.nearest import NearestRows
 from reliefe.targets import class_coefficients
@@ -27,6 +28,15 @@ KS = [1, 3, 15, "adaptive"]
 
 #: Kernel → its twin in naive.py. Parts of a kernel (names with an underscore) are tested with the whole.
 TWINS = {
+    "bits.add_differing": naive_packed.differing,
+    "bits.add_known": naive_mixed.distance,
+    "bits.count_set": naive_packed.planes,
+    "bits.mirror": naive_packed.differing,
+    "bits.pack": naive_packed.planes,
+    "bits.unpack": naive_packed.planes,
+    "columns.look_at": naive_packed.extremes,
+    "columns.normalised": naive_packed.divided,
+    "columns.presence": naive_packed.extremes,
     "distances.coarse_columns": naive.table,
     "distances.fixed_columns": naive.table,
     "distances.manhattan_dense": naive.manhattan,
@@ -39,10 +49,14 @@ TWINS = {
     "euclidean.nearest_sparse": naive.nearest_rows,
     "euclidean.squared_dense": naive.euclidean,
     "euclidean.squared_sparse": naive.euclidean,
+    "few.to_values": naive_packed.divided,
+    "few.update": naive.multiclass_update,
+    "few.update_known": naive_mixed.class_means,
     "mixed.update_dense": naive_mixed.class_means,
     "mixed.update_sparse": naive_mixed.class_means,
-    "mixed_distances.distances_dense": naive_mixed.distance,
+    "mixed_distances.add_dense": naive_mixed.distance,
     "mixed_distances.distances_sparse": naive_mixed.distance,
+    "mixed_distances.stretch": naive_mixed.distance,
     "multilabel.update_dense": naive.multilabel_update,
     "multilabel.update_sparse": naive.multilabel_update,
     "neighbours.nearest_first": naive.in_order,
@@ -69,6 +83,10 @@ TWINS = {
     "thresholds.update_sparse": naive_thresholds.weighted_differences,
     "weights.update_dense": naive.multiclass_update,
     "weights.update_sparse": naive.multiclass_update,
+    "zones.add_known_zones": naive_mixed.class_means,
+    "zones.add_zones": naive_thresholds.weighted_differences,
+    "zones.turned": naive_packed.words,
+    "zones.zone_bits": naive_thresholds.zone,
 }
 
 
@@ -216,7 +234,7 @@ def test_neighbours_among_more_columns_than_a_tile_holds():
 def test_how_coarse_the_screen_is_decides_nothing(k, bits, monkeypatch):
     """With few bits almost every row has to be measured again."""
     rng = np.random.default_rng(105)
-    monkeypatch.setattr(distances, "_COARSE_BITS", bits)
+    monkeypatch.setattr(fixed, "_COARSE_BITS", bits)
     for X in (np.exp(rng.normal(size=(60, 7))), rng.integers(0, 4, size=(60, 130)).astype(float)):
         y = rng.integers(0, 3, 60)
         expected = _nearest(naive.normalised(naive.table(X, exact=True)), y, k)

@@ -15,7 +15,7 @@ from samples import SAMPLES, GivenRows, assert_weights_equal
 from test_mixed import CATEGORIES, mixture, with_gaps
 
 import reliefe
-from reliefe import SURF, MultiSURF, MultiSURFStar, SURFStar, distances, thresholds
+from reliefe import SURF, MultiSURF, MultiSURFStar, SURFStar, fixed, thresholds
 
 KINDS = [SURF, SURFStar, MultiSURF, MultiSURFStar]
 STORAGES = [np.ascontiguousarray, sp.csr_matrix]
@@ -225,7 +225,7 @@ def test_rounding_distances_at_first_changes_no_bit(kind, bits, n_jobs, small_bl
         return again(self, first, rows, out, team)
 
     monkeypatch.setattr(thresholds.DenseRows, "measure_again", counted)
-    monkeypatch.setattr(distances, "_COARSE_BITS", bits)
+    monkeypatch.setattr(fixed, "_COARSE_BITS", bits)
     found = kind(n_jobs=n_jobs).fit(X, y).feature_importances_
     few = [share for share in shares if share <= 0.25]
     assert few == shares if bits == 26 else shares
@@ -236,6 +236,32 @@ def test_rounding_distances_at_first_changes_no_bit(kind, bits, n_jobs, small_bl
         thresholds.DenseRows, "__init__", lambda self, Z, groups, team, coarse: whole(self, Z, groups, team)
     )
     np.testing.assert_array_equal(found, kind(n_jobs=n_jobs).fit(X, y).feature_importances_)
+
+
+@pytest.mark.parametrize("bits", [26, 19, 2])
+@pytest.mark.parametrize("kind", [SURF, SURFStar])
+def test_one_threshold_for_all_needs_no_exact_distances(kind, bits, small_blocks, monkeypatch):
+    """It comes from the order of the values; rows too near it are measured again."""
+    rng = np.random.default_rng(211)
+    X, y = np.exp(rng.normal(size=(300, 40))), rng.integers(0, 3, 300)
+    X[:, :2] = rng.integers(0, 9, size=(300, 2))
+    means, mean_distance = [], thresholds.DenseRows.mean_distance
+
+    def kept(self, team):
+        means.append(mean_distance(self, team) / self._fixed.factor)
+        return means[-1] * self._fixed.factor
+
+    monkeypatch.setattr(thresholds.DenseRows, "mean_distance", kept)
+    monkeypatch.setattr(fixed, "_COARSE_BITS", bits)
+    found = kind().fit(X, y).feature_importances_
+    z = np.array(naive.normalised(naive.table(X)))
+    expected = sum(np.abs(z[i] - z[:i]).sum() for i in range(300)) / (300 * 299 / 2)
+    assert means == pytest.approx([expected], rel=1e-13)
+    whole = thresholds.DenseRows.__init__
+    monkeypatch.setattr(
+        thresholds.DenseRows, "__init__", lambda self, Z, groups, team, coarse: whole(self, Z, groups, team)
+    )
+    np.testing.assert_array_equal(found, kind().fit(X, y).feature_importances_)
 
 
 @STORAGE

@@ -13,7 +13,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 #: Files that reach every kernel on inputs small enough for the interpreter; the first proves that the mode is on.
-SUITE = ["kernel_modes.py", "test_kernels.py", "test_threshold_kernels.py"]
+SUITE = ["kernel_modes.py", "test_kernels.py", "test_threshold_kernels.py", "test_packed_kernels.py"]
 #: With the estimators around the kernels: blocks, threads, groups of classes of 1, 2 and 15 rows.
 ESTIMATORS = {
     "NUMBA_DISABLE_JIT": [

@@ -89,7 +89,7 @@ def csv(
         skip_lines is
         another.
     """
-    _needed("csv", path=path, target=target)
+    needed("csv", path=path, target=target)
     _check_target("csv", target)
     if decimal not in (".", ","):
         raise ConfigError(f"dataset.decimal={decimal!r} is neither '.' nor ','")
@@ -171,7 +171,7 @@ def parquet(
     DatasetError, ConfigError
         As :func:`csv`; for what is no Parquet file.
     """
-    _needed("parquet", path=path, target=target)
+    needed("parquet", path=path, target=target)
     _check_target("parquet", target)
     file = _read(path, places)
     words = [str(each) for each in listed(na_values)]
@@ -208,9 +208,9 @@ def arff(
     DatasetError, ConfigError
         As :func:`experiments.datasets.arff.arff`.
     """
-    _needed("arff", path=path, target=target)
+    needed("arff", path=path, target=target)
     _check_target("arff", target)
-    places = _with_here(places)
+    places = with_here(places)
     if isinstance(target, str) and target.endswith(".xml"):
         if listed(leave_out):
             raise ConfigError("dataset.leave_out does not go with an XML list of labels")
@@ -247,7 +247,7 @@ def libsvm(
     ConfigError
         When path is not given.
     """
-    _needed("libsvm", path=path)
+    needed("libsvm", path=path)
     file = _read(path, places)
     return without_columns(svmlight(file, check_counter=not listed(leave_out)), leave_out, file.name)
 
@@ -286,8 +286,8 @@ def mat(
     ConfigError
         When path, target or features is not given.
     """
-    _needed("mat", path=path, target=target, features=features)
-    places = _with_here(places)
+    needed("mat", path=path, target=target, features=features)
+    places = with_here(places)
     if isinstance(target, str):
         raw = matlab_files.matlab(path, features, target, places=places, leave_out=leave_out)
         if raw.labels.ndim == 1:
@@ -331,7 +331,21 @@ def _check_mat_labels(labels: sparse.spmatrix, path: str, variables: Sequence[st
         )
 
 
-def _needed(dataset: str, **given) -> None:
+def needed(dataset: str, **given) -> None:
+    """Refuse a data set that lacks a key, saying which.
+
+    Parameters
+    ----------
+    dataset : str
+        As it is typed.
+    **given
+        Values of the keys that it needs; None where one was not given.
+
+    Raises
+    ------
+    ConfigError
+        Naming the keys, with an example.
+    """
     lacking = [key for key, value in given.items() if value is None]
     if lacking:
         example = " ".join(f"dataset.{key}=…" for key in given)
@@ -380,12 +394,12 @@ def _delimiter_hint(first: str, delimiter: str) -> str:
     return ""
 
 
-def _with_here(places: Places | Sequence[Path]) -> Places:
-    """Look in the current directory first."""
+def with_here(places: Places | Sequence[Path]) -> Places:
+    """Return places to look at, the current directory first."""
     if isinstance(places, Places):
         return replace(places, local=(Path.cwd(), *places.local))
     return Places((Path.cwd(), *places))
 
 
 def _read(path: str, places: Places | Sequence[Path]) -> Content:
-    return read_file(path, _with_here(places))
+    return read_file(path, with_here(places))

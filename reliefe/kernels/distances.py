@@ -228,47 +228,33 @@ def coarse_columns(Z, members, factor, bits, lo, hi, columns, sums, errors):
 
 
 @kernel()
-def manhattan_rows(Z, members, factor, positions, rows, lo, hi, out):
-    """Fixed-point Manhattan distances from a few rows to some rows.
+def manhattan_rows(own, others, factor, out):
+    """Add fixed-point Manhattan distances between a few rows and others, in some columns.
 
     Parameters
     ----------
-    Z : float64 array of shape (n, p)
-        Range-normalised rows.
-    members : int64 array of shape (n,)
-        Row number of each place.
+    own, others : float64 arrays of shape (f, w) and (m, w)
+        Range-normalised rows, in these columns alone.
     factor : float
         The power of two of the fixed point.
-    positions : int64 array of shape (f,)
-        Places of the rows to measure from.
-    rows : int64 array of shape (f,)
-        Which rows of ``out`` they are.
-    lo, hi : int
-        Range of places to measure to.
-    out : int64 array of shape (b, n)
-        Columns ``lo … hi − 1`` of these rows are overwritten.
+    out : int64 array of shape (f, m)
+        Grows by the distances.
     """
-    p = Z.shape[1]
-    query = np.empty((positions.shape[0], min(p, _LANES)), dtype=np.int64)
-    fixed = np.empty(min(p, _LANES), dtype=np.int64)
-    for f in range(rows.shape[0]):
-        out[rows[f], lo:hi] = 0
-    for j0 in range(0, p, _LANES):
-        width = min(p, j0 + _LANES) - j0
-        for f in range(positions.shape[0]):
-            own = Z[members[positions[f]], j0 : j0 + width]
+    width = own.shape[1]
+    query = np.empty(own.shape, dtype=np.int64)
+    fixed = np.empty(width, dtype=np.int64)
+    for f in range(own.shape[0]):
+        for j in range(width):
+            query[f, j] = np.int64(np.rint(own[f, j] * factor))
+    for m in range(others.shape[0]):
+        for j in range(width):
+            fixed[j] = np.int64(np.rint(others[m, j] * factor))
+        for f in range(own.shape[0]):
+            own_fixed = query[f]
+            total = np.int64(0)
             for j in range(width):
-                query[f, j] = np.int64(np.rint(own[j] * factor))
-        for m in range(lo, hi):
-            other = Z[members[m], j0 : j0 + width]
-            for j in range(width):
-                fixed[j] = np.int64(np.rint(other[j] * factor))
-            for f in range(rows.shape[0]):
-                own_fixed = query[f]
-                total = np.int64(0)
-                for j in range(width):
-                    total += abs(fixed[j] - own_fixed[j])
-                out[rows[f], m] += total
+                total += abs(fixed[j] - own_fixed[j])
+            out[f, m] += total
 
 
 @kernel()

@@ -88,49 +88,81 @@ def _add_known(query, columns, m0, m1, j0, j1, total, known):
 
 
 @kernel()
-def distances_dense(positions, columns, missing, out):
-    """Distances from some rows to all rows: the sum over columns known in both, times p / number of these.
+def add_dense(columns, missing, positions, mirrored, lo, hi, out, known):
+    """Add differences between the rows ``positions[lo:hi]`` and all rows in some columns, where both are known.
 
     Parameters
     ----------
+    columns : float64 array of shape (w, n)
+        Columns with the rows side by side: range-normalised values, codes, NaN; multiples of a power of two.
+    missing : bool
+        Whether there is any NaN. Else ``known`` is not looked at.
     positions : int64 array of shape (b,)
         The rows to measure from, as places in a column.
-    columns : float64 array of shape (p, n)
-        The matrix with its rows side by side: range-normalised values, codes, NaN; multiples of a power of two.
-    missing : bool
-        Whether there is any NaN.
+    mirrored : bool
+        Whether ``positions`` are consecutive numbers. Distances to places among them that come before ``lo`` are
+        then left to :func:`reliefe.kernels.bits.mirror`.
+    lo, hi : int
+        Range of ``positions`` to work on; no more than 64 with ``mirrored``.
     out : float64 array of shape (≥ b, n)
-        Overwritten; p where two rows know no column in common.
+        Sums of differences, which grow.
+    known : float64 array of shape (≥ b, n)
+        Grows by the number of columns known in both rows.
     """
     p, n = columns.shape
-    b = positions.shape[0]
-    queries = np.empty((b, p), dtype=np.float64)
-    for r in range(b):
-        queries[r] = columns[:, positions[r]]
-        out[r] = 0.0
-    known = np.zeros((b, min(n, _LANES)), dtype=np.float64)
-    for m0 in range(0, n, _LANES):
-        m1 = min(n, m0 + _LANES)
-        for j0 in range(0, p, _COLUMNS_PER_TILE):
-            j1 = min(p, j0 + _COLUMNS_PER_TILE)
-            for r in range(b):
-                if missing:
-                    _add_known(queries[r], columns, m0, m1, j0, j1, out[r, m0:m1], known[r])
-                else:
-                    _add_all(queries[r], columns, m0, m1, j0, j1, out[r, m0:m1])
-        if missing:
-            for r in range(b):
-                for m in range(m0, m1):
-                    count = known[r, m - m0]
-                    out[r, m] = out[r, m] * (p / count) if count > 0.0 else p
-                    known[r, m - m0] = 0.0
+    first = positions[0]
+    queries = np.empty((hi - lo, p), dtype=np.float64)
+    for r in range(lo, hi):
+        queries[r - lo] = columns[:, positions[r]]
+    for part in range(2):
+        start = 0
+        stop = n
+        if part == 0:
+            stop = first if mirrored else 0
+        elif mirrored:
+            start = first + lo
+        for m0 in range(start, stop, _LANES):
+            m1 = min(stop, m0 + _LANES)
+            for j0 in range(0, p, _COLUMNS_PER_TILE):
+                j1 = min(p, j0 + _COLUMNS_PER_TILE)
+                for r in range(lo, hi):
+                    row = out[r, m0:m1]
+                    if missing:
+                        _add_known(queries[r - lo], columns, m0, m1, j0, j1, row, known[r, m0:m1])
+                    else:
+                        _add_all(queries[r - lo], columns, m0, m1, j0, j1, row)
+
+
+@kernel()
+def stretch(n_columns, known, lo, hi, out):
+    """Multiply sums of differences by the number of all columns over that of columns known in both rows.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of all columns.
+    known : float64 array of shape (≥ b, n)
+        Number of columns that are known in both rows.
+    lo, hi : int
+        Rows to work on.
+    out : float64 array of shape (≥ b, n)
+        Changed in place; ``n_columns`` where two rows know no column in common.
+    """
+    for r in range(lo, hi):
+        row = out[r]
+        counts = known[r]
+        for m in range(row.shape[0]):
+            count = counts[m]
+            row[m] = row[m] * (n_columns / count) if count > 0.0 else n_columns
 
 
 @kernel()
 def distances_sparse(
     rows, indptr, indices, values, col_indptr, col_rows, col_values, norms, unknown, n_columns, out
 ):
-    """As :func:`distances_dense` for sparse rows, through an inverted index.
+    """Distances from some rows to all rows for sparse rows, through an inverted index.
+
+    A distance is the sum of differences over columns known in both rows, times p / number of these.
 
     Parameters
     ----------
@@ -147,7 +179,7 @@ def distances_sparse(
     n_columns : int
         p.
     out : float64 array of shape (≥ b, n)
-        Overwritten.
+        Overwritten; p where two rows know no column in common.
     """
     n = norms.shape[0]
     both = np.zeros(n, dtype=np.int64)

@@ -48,11 +48,43 @@ def side_by_side(Z, members, lo, hi, columns):
 
 
 @kernel()
-def _exact(Z, i, other, factor):
-    """Manhattan distance of two rows in fixed point."""
+def _fixed_value(value, shift, divisor, factor, is_fixed):
+    """Return a value in fixed point, normalised, unless it is both already."""
+    if is_fixed:
+        return np.int64(value)
+    return np.int64(np.rint(((value - shift) / divisor) * factor))
+
+
+@kernel()
+def _fix(matrix, i, factor, own):
+    """Put row i in fixed point."""
+    flat, row_step, column_step, shift, divisor, is_fixed = matrix
+    p = own.shape[0]
+    start = i * row_step
+    if column_step == 1:
+        values = flat[start : start + p]
+        for j in range(p):
+            own[j] = _fixed_value(values[j], shift[j], divisor[j], factor, is_fixed)
+    else:
+        for j in range(p):
+            own[j] = _fixed_value(flat[start + j * column_step], shift[j], divisor[j], factor, is_fixed)
+
+
+@kernel()
+def _exact(matrix, own, other, factor):
+    """Manhattan distance in fixed point between a row that is in fixed point and another."""
+    flat, row_step, column_step, shift, divisor, is_fixed = matrix
+    p = own.shape[0]
+    start = other * row_step
     total = np.int64(0)
-    for j in range(Z.shape[1]):
-        total += abs(np.int64(np.rint(Z[i, j] * factor)) - np.int64(np.rint(Z[other, j] * factor)))
+    if column_step == 1:
+        values = flat[start : start + p]
+        for j in range(p):
+            total += abs(own[j] - _fixed_value(values[j], shift[j], divisor[j], factor, is_fixed))
+    else:
+        for j in range(p):
+            value = flat[start + j * column_step]
+            total += abs(own[j] - _fixed_value(value, shift[j], divisor[j], factor, is_fixed))
     return total
 
 
@@ -80,7 +112,7 @@ def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed
 
 @kernel()
 def _settle(
-    Z,
+    matrix,
     i,
     ids,
     keys,
@@ -93,6 +125,7 @@ def _settle(
     guess,
     heap,
     near_keys,
+    own,
     exact,
     listed,
     unsure,
@@ -125,8 +158,10 @@ def _settle(
             for t in range(c):
                 out[sure + t] = unsure[t]
             break
+        if not everybody:
+            _fix(matrix, i, factor, own)
         for t in range(c):
-            exact[t] = _exact(Z, i, unsure[t], factor)
+            exact[t] = _exact(matrix, own, unsure[t], factor)
         sort_pairs(exact, unsure, c)
         last = missing
         while last < c and exact[last] - exact[last - 1] <= tolerance:
@@ -150,7 +185,22 @@ def _settle(
 
 @kernel()
 def _settle_adaptive(
-    Z, i, ids, keys, m, factor, tolerance, slack, slack_rate, scratch, ordered, near, unsure, exact, out
+    matrix,
+    i,
+    ids,
+    keys,
+    m,
+    factor,
+    tolerance,
+    slack,
+    slack_rate,
+    scratch,
+    ordered,
+    near,
+    unsure,
+    own,
+    exact,
+    out,
 ):
     """As :func:`_settle` for the adaptive number of neighbours; return it."""
     size = ids.shape[0]
@@ -178,9 +228,10 @@ def _settle_adaptive(
                 c += 1
         return c
     c = 0
+    _fix(matrix, i, factor, own)
     for t in range(size):
         if ids[t] != i:
-            exact[c] = _exact(Z, i, ids[t], factor)
+            exact[c] = _exact(matrix, own, ids[t], factor)
             unsure[c] = ids[t]
             c += 1
     for t in range(c):
@@ -193,7 +244,7 @@ def _settle_adaptive(
 @kernel()
 def nearest_screened(
     screened,
-    Z,
+    matrix,
     positions,
     members,
     class_ptr,
@@ -214,8 +265,9 @@ def nearest_screened(
     ----------
     screened : float32 array of shape (b, n)
         Distances in single precision, in the order of ``members``. A row's distance to itself is overwritten.
-    Z : float64 array of shape (n, p)
-        Range-normalised rows in their own order.
+    matrix : tuple
+        ``flat, row_step, column_step, shift, divisor, is_fixed``: the rows in their own order, as in
+        :func:`reliefe.kernels.columns.normalised`; with ``is_fixed``, they are in fixed point already.
     positions : int64 array of shape (b,)
         Where the block's rows stand in ``members``.
     members, class_ptr, segment_ptr, neighbours, counts : arrays
@@ -235,6 +287,7 @@ def nearest_screened(
     largest = 0
     for q in range(n_classes):
         largest = max(largest, class_ptr[q + 1] - class_ptr[q])
+    own = np.empty(matrix[3].shape[0], dtype=np.int64)
     heap = np.empty(largest, dtype=np.float32)
     exact = np.empty(largest, dtype=np.int64)
     scratch = np.empty((2, largest + 1), dtype=np.int64)
@@ -261,7 +314,7 @@ def nearest_screened(
             out = neighbours[r, segment_ptr[q] : segment_ptr[q + 1]]
             if k == 0:
                 counts[r, q] = _settle_adaptive(
-                    Z,
+                    matrix,
                     i,
                     ids,
                     keys,
@@ -274,6 +327,7 @@ def nearest_screened(
                     near_keys,
                     near,
                     unsure,
+                    own,
                     exact,
                     out,
                 )
@@ -286,7 +340,7 @@ def nearest_screened(
                 counts[r, q] = m
             else:
                 _settle(
-                    Z,
+                    matrix,
                     i,
                     ids,
                     keys,
@@ -299,6 +353,7 @@ def nearest_screened(
                     guesses[q],
                     heap,
                     near_keys,
+                    own,
                     exact,
                     listed,
                     unsure,
@@ -308,13 +363,13 @@ def nearest_screened(
 
 
 @kernel()
-def nearest_first(Z, rows, segment_ptr, counts, factor, tolerance, lo, hi, neighbours):
+def nearest_first(matrix, rows, segment_ptr, counts, factor, tolerance, lo, hi, neighbours):
     """Put neighbours in the order of their distances, group by group, ties to the lower number.
 
     Parameters
     ----------
-    Z : float64 array of shape (n, p)
-        Range-normalised rows.
+    matrix : tuple
+        As in :func:`nearest_screened`.
     rows : int64 array of shape (b,)
         Row numbers of the block.
     segment_ptr, counts, neighbours : arrays
@@ -327,10 +382,12 @@ def nearest_first(Z, rows, segment_ptr, counts, factor, tolerance, lo, hi, neigh
         Range of ``rows`` to work on.
     """
     keys = np.empty(neighbours.shape[1], dtype=np.int64)
+    own = np.empty(matrix[3].shape[0], dtype=np.int64)
     for r in range(lo, hi):
+        _fix(matrix, rows[r], factor, own)
         for q in range(counts.shape[1]):
             near = neighbours[r, segment_ptr[q] : segment_ptr[q + 1]]
             m = counts[r, q]
             for t in range(m):
-                keys[t] = _exact(Z, rows[r], near[t], factor)
+                keys[t] = _exact(matrix, own, near[t], factor)
             _order(keys, near, m, tolerance)
