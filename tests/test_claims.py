@@ -219,7 +219,7 @@ def test_rankers_that_are_the_same_are_named_once_and_said_to_be_the_same():
     assert "same" not in line("mcc", "genes: ReliefF worse", genes)["evidence"], "it compares neither"
 
 
-# --- noise of the folds ---
+# --- what else is checked ---
 
 
 def test_verdicts_do_not_depend_on_what_else_is_checked():
