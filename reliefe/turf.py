@@ -88,9 +88,8 @@ class TuRF(SubsetRanker):
         weights[left] = found
         floor, step = found.min(), _STEP * np.ptp(found)
         largest = max(np.abs(each).max() for each in (found, *(each for _, each in dropped)))
-        if (
-            step <= 10.0 * TIE * largest
-        ):  # the last weights are equal but for rounding: no step that separates
+        if step <= 10.0 * TIE * largest:
+            # The last weights are equal but for rounding: their range gives no step that separates.
             step = _STEP
         for columns, found in reversed(dropped):
             weights[columns] = found + min(0.0, floor - step - found.max())

@@ -7,11 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_up_claims import EXTENTS, claim, everywhere, line, mcc, mlc, posteriors, rows, study, verdict
-from scipy import stats
 
 from experiments import publishing
 from experiments.analysis import claims, claims_told
-from experiments.analysis.claims_evidence import drawn_means
 from experiments.analysis.claims_model import Finding, decided
 from experiments.analysis.claims_paper import about_of
 from experiments.analysis.pairs import PAPER_PAIRS
@@ -221,55 +219,7 @@ def test_rankers_that_are_the_same_are_named_once_and_said_to_be_the_same():
     assert "same" not in line("mcc", "genes: ReliefF worse", genes)["evidence"], "it compares neither"
 
 
-# --- noise of the folds ---
-
-
-def test_draws_are_of_the_corrected_resampled_t():
-    rng = np.random.default_rng(0)
-    values = rng.normal([0.56, 0.5, 0.5], 0.1, (10, 3)) + rng.normal(0, 1, (10, 1))
-    normals, uniforms = rng.normal(size=(200_000, 10)), rng.random(200_000)
-    means, draws = drawn_means(values, 1 / 9, normals, uniforms)
-    assert means == pytest.approx(values.mean(axis=0))
-    gap = values[:, 0] - values[:, 1]
-    t = gap.mean() / np.sqrt((1 / 10 + 1 / 9) * gap.var(ddof=1))
-    expected = stats.t.sf(abs(t), 9)
-    turned = np.mean((draws[:, 0] - draws[:, 1]) * gap.mean() < 0)
-    assert turned == pytest.approx(expected, abs=0.004) and 0.01 < expected < 0.49
-    at = np.quantile(draws[:, 2], [0.05, 0.5, 0.95])
-    half = stats.t.ppf(0.95, 9) * np.sqrt((1 / 10 + 1 / 9) * values[:, 2].var(ddof=1))
-    assert at == pytest.approx(means[2] + half * np.array([-1, 0, 1]), abs=0.03 * half)
-
-
-def test_folds_without_a_number_are_not_drawn():
-    values = np.array([[0.5, np.nan, np.nan], [0.7, np.nan, 0.7], [0.6, np.nan, np.nan]])
-    means, draws = drawn_means(values, 0.5, np.ones((4, 3)), np.full(4, 0.5))
-    assert means[0] == pytest.approx(0.6) and np.isnan(means[1]) and means[2] == 0.7
-    assert np.isnan(draws[:, 1]).all() and (draws[:, 2] == 0.7).all(), (
-        "one fold has no noise that could be told"
-    )
-
-
-@pytest.mark.parametrize(("factor", "noisy"), [(0.9, True), (1.2, False)])
-def test_a_difference_below_the_one_sided_test_at_5_percent_is_within_the_noise(factor, noisy):
-    """The best of the others is nearly as good; all the rest is far away."""
-    jitter = np.array([-0.02, 0.01, 0.02, -0.01])
-    spread = np.sqrt((1 / 4 + 1 / 9) * jitter.var(ddof=1))
-    gap = factor * stats.t.ppf(0.95, 3) * spread
-    made = study({"dlbcl": mcc(reliefe=0.9, random_forest=0.9 - gap)}, jitter={("dlbcl", "reliefe"): jitter})
-    found = line("mcc", "ReliefE superior on dlbcl", made, n_draws=200)
-    assert (found["verdict"], found["noise"]) == (HOLDS, "within the noise of the folds" if noisy else "")
-    assert claims_told.shown(found["verdict"], found["noise"]) == HOLDS + (
-        ", within the noise of the folds" * noisy
-    )
-
-
-def test_noise_that_all_rankers_share_is_no_noise_of_their_difference():
-    shared = np.array([-0.3, 0.2, 0.3, -0.2])
-    jitter = {("dlbcl", name): shared for name in claims.MCC_RANKERS}
-    made = study({"dlbcl": mcc(reliefe=0.51)}, jitter=jitter)
-    assert line("mcc", "ReliefE superior on dlbcl", made, n_draws=100)["noise"] == ""
-    alone = study({"dlbcl": mcc(reliefe=0.51)}, jitter={("dlbcl", "reliefe"): shared})
-    assert line("mcc", "ReliefE superior on dlbcl", alone, n_draws=100)["noise"] != ""
+# --- what else is checked ---
 
 
 def test_verdicts_do_not_depend_on_what_else_is_checked():

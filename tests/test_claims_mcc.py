@@ -5,7 +5,8 @@ import pytest
 from made_up_claims import FLAT, GRID, everywhere, line, mcc, posteriors, study, verdict
 
 from experiments.analysis import claims
-from experiments.analysis.claims_mcc import BASELINES, EMBEDDED, FIGURE_7, FIGURE_8, STAR
+from experiments.analysis.claims_mcc import BASELINES
+from experiments.analysis.claims_mcc_posteriors import EMBEDDED, FIGURE_7, FIGURE_8, STAR
 from experiments.analysis.pairs import PAPER_PAIRS
 
 HOLDS, NOT = "holds", "does not hold"

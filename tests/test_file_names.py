@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import re
 import threading
 
 import pandas as pd
@@ -109,6 +110,47 @@ def test_a_protocol_named_by_hand_is_told_from_another_of_that_name():
         for n in (3, 4)
     )
     assert one != other and one.startswith("wine_mine-") and other.startswith("wine_mine-")
+
+
+def own(path, *typed, ranker="relieff"):
+    return of("dataset=csv", f"dataset.path={path}", f"ranker={ranker}", *typed).page
+
+
+def test_files_of_ones_own_are_told_apart_by_path_and_target(tmp_path):
+    """Another target, another folder or a name that another data set has: no table is written over."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "my.csv").write_text("x,t,u\n" + "1,p,q\n2,q,p\n" * 4, encoding="utf-8")
+    one, other = (tmp_path / folder / "my.csv" for folder in ("a", "b"))
+    typed = [
+        (one, "dataset.target=t"),
+        (one, "dataset.target=u"),
+        (one, "dataset.target=[t,u]"),
+        (other, "dataset.target=t"),
+    ]
+    made = [own(*each) for each in typed]
+    assert len(set(made)) == len(made)
+    assert all(re.fullmatch(r"my\.csv-[0-9a-f]{8}_quick_relieff", each) for each in made)
+    assert made == [own(*each) for each in typed]
+    called_wine = own(one, "dataset.target=t", "dataset.name=wine")
+    assert called_wine.startswith("wine-") and called_wine != of("dataset=wine", "ranker=relieff").page
+
+
+def test_a_file_of_ones_own_has_one_name_from_every_folder(tmp_path, monkeypatch):
+    (tmp_path / "my.csv").write_text("x,t\n" + "1,p\n2,q\n" * 4, encoding="utf-8")
+    whole = own(tmp_path / "my.csv", "dataset.target=t")
+    monkeypatch.chdir(tmp_path)
+    assert own("my.csv", "dataset.target=t") == own("./my.csv", "dataset.target=t") == whole
+
+
+def test_rankers_of_one_name_in_two_modules_are_told_apart():
+    made = []
+    for target in ("one.Mine", "two.Mine"):
+        asked = config("Mine[k=3]")
+        asked["ranker"]["_target_"] = target
+        made.append(Names([asked]).page)
+    assert len(set(made)) == 2
+    assert all(re.fullmatch(r"d_p_Mine\[k=3\]-[0-9a-f]{8}", each) for each in made)
 
 
 def stems(study):

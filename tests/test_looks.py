@@ -158,6 +158,20 @@ def test_draws_of_a_posterior_have_the_colour_of_whom_they_favour():
     assert colors == ["#0072B2", "#595959", "#CC79A7", "#0072B2"]
 
 
+def test_a_branch_has_one_marker_whoever_else_is_drawn():
+    table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": [5.0, 6.0]}, index=["d", "e"])
+    branches = {"a": "ReliefE", "b": "scikit-rebate", "c": "other"}
+    markers = {}
+    for rankers in (["a", "b", "c"], ["b", "c"], ["a", "c"]):
+        mine = table[rankers]
+        figure = times.figure(averages(mine, higher_is_better=False), mine, title="t", branches=branches)
+        found = by_gid(figure.axes[0])
+        for ranker in rankers:
+            markers.setdefault(ranker, set()).add(found[f"mean {ranker}"].get_marker())
+    assert [len(markers[ranker]) for ranker in "abc"] == [1, 1, 1]
+    assert len(set.union(*markers.values())) == 3
+
+
 def test_branches_of_times_have_markers():
     table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": [5.0, 6.0]}, index=["d", "e"])
     figure = times.figure(

@@ -19,6 +19,7 @@ from experiments.datasets import nonzero_share
 from experiments.errors import RankerError
 from experiments.evaluate import evaluate_measurement, evaluate_ranking, fold_seed
 from experiments.rankers import built_value, rank
+from experiments.report.measurements import missing_lines
 from experiments.runner import collect_study, run_study
 from experiments.schema import ROW_SCHEMA
 from experiments.store import Store
@@ -245,6 +246,29 @@ def test_a_report_has_a_line_and_a_table_for_what_was_measured(tmp_path, capsys)
     assert [path.name for path in written] == ["wine_sparsity_reliefe.csv", "wine_phases_relieff.csv"]
     table = pd.read_csv(results / "tables" / "wine_sparsity_reliefe.csv")
     assert table["estimated"].tolist() == [False] * (len(table) - 1) + [True] and len(table) > 8
+
+
+def test_what_was_not_measured_is_told_in_one_line_for_the_same_rankers():
+    asked = [
+        {
+            "dataset_key": dataset,
+            "ranker_key": ranker,
+            "ranker": {"display_name": ranker.upper()},
+            "protocol": {"n_repeats": 1},
+        }
+        for dataset, rankers in {"d": "ab", "e": "ab", "f": "abc"}.items()
+        for ranker in rankers
+    ]
+    rows = pd.DataFrame(
+        [["f", "b", "ok", None], ["f", "c", "failed", "no room\nat all"]],
+        columns=["dataset", "ranker", "status", "error"],
+    )
+    assert missing_lines(rows, asked) == [
+        "f × C: 1 of 1 failed: no room",
+        "d, e, f × A: 0 of 1 are there",
+        "d, e × B: 0 of 1 are there",
+    ]
+    assert missing_lines(rows.iloc[:0], asked[:4]) == ["d, e × A, B: 0 of 1 are there"]
 
 
 # --- rows → tables

@@ -392,7 +392,7 @@ def test_a_csv_file_runs_the_whole_thing(here):
     done = run_py(here, *typed_here)
     assert done.returncode == 0, done.stderr
     assert "my.csv" in done.stdout and "60 rows × 5 features" in " ".join(done.stdout.split())
-    assert list((here / "out" / "tables").glob("my.csv_*.csv")) and list(
+    assert list((here / "out" / "tables").glob("my.csv-*.csv")) and list(
         (here / "out" / "figures").glob("*.svg")
     )
     again = run_py(here, *typed_here)

@@ -260,6 +260,14 @@ def test_everything_missing_is_said_and_nothing_else():
     ]
 
 
+def test_rankers_that_lack_the_same_are_named_in_one_line():
+    states = {("e", "a"): "partial", ("e", "c"): "partial", ("f", "b"): "timeout"}
+    assert missing_words(states)[1] == [
+        "A, C: e (not run, or not all of it)",
+        "B: f (stopped by the time limit)",
+    ]
+
+
 def test_data_sets_that_are_not_here_are_told_apart_and_no_folder_is_named():
     states = {("d", "*"): "missing", ("e", "*"): "missing"}
     missing, words = missing_words(states, absent={"d": "file d.csv not found; looked at some/where"})
@@ -274,8 +282,9 @@ def test_every_missing_cell_is_in_the_words():
         states = {(d, r): str(rng.choice(kinds)) for d in "def" for r in "abc"}
         missing, words = missing_words({key: state for key, state in states.items() if state != "ok"})
         for line in missing.itertuples():
-            by_ranker = [each for each in words if each.startswith(f"{line.display_name}: ")]
-            of_all = [each for each in words if each.partition(": ")[0] not in "ABC"]
+            named = {each: set(each.partition(": ")[0].split(", ")) for each in words}
+            by_ranker = [each for each in words if line.display_name in named[each]]
+            of_all = [each for each in words if not named[each] & set("ABC")]
             told = any(line.dataset in each.partition(": ")[2].split(", ") for each in of_all)
             assert told or any(line.dataset in each or "everywhere" in each for each in by_ranker), (
                 line,

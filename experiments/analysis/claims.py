@@ -15,7 +15,13 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from experiments.analysis import claims_mcc, claims_mcc_datasets, claims_mlc, claims_side
+from experiments.analysis import (
+    claims_mcc,
+    claims_mcc_datasets,
+    claims_mcc_posteriors,
+    claims_mlc,
+    claims_side,
+)
 from experiments.analysis.claims_evidence import Evidence, Folds, within_noise
 from experiments.analysis.claims_model import (
     ALL,
@@ -89,14 +95,15 @@ COLUMNS = [
 
 
 def all_claims() -> list[Claim]:
-    """Return every claim, in the order of the paper.
+    """Return every claim, kind by kind, each kind in the order of the paper.
 
     Returns
     -------
     list of Claim
     """
     return [
-        *claims_mcc.CLAIMS, *claims_mcc_datasets.CLAIMS, *claims_mlc.CLAIMS, *claims_side.CLAIMS
+        *claims_mcc.CLAIMS, *claims_mcc_posteriors.CLAIMS, *claims_mcc_datasets.CLAIMS, *claims_mlc.CLAIMS,
+        *claims_side.CLAIMS,
     ]  # fmt: skip
 
 
@@ -203,7 +210,7 @@ def _look(claim: Claim, scope: _Scope, datasets: Sequence[str], n_draws: int | N
         return _Looked(why_not="whole cells on more data sets" if n else "whole cells")
     try:
         found = claim.check(evidence)
-        noisy = claim.noisy and within_noise(lambda each: claim.check(each).holds, evidence, claim.draws)
+        noisy = claim.noisy and within_noise(claim.check, evidence, claim.draws)
     except NotThereError as error:
         return _Looked(why_not=str(error))
     # One data set decides what is said of data sets at large only where it is an instance, or a counterexample.

@@ -209,11 +209,13 @@ def small_change(
             gap = values[:, place[changed]] - values[:, place[plain]]
             changes[plain] = float(-gap.mean() if one_sided else np.abs(gap).mean())
         worst = max(changes.values())
+        size = worst / usual if usual else 0.0
         told = ", ".join(f"{evidence.label(name)} {fixed(change, 4)}" for name, change in changes.items())
         what_said = "mean loss" if one_sided else "mean absolute change"
         return Finding(
             bool(worst <= share * usual),
             f"{what_said}: {told}; mean absolute difference of any two rankers {fixed(usual, 4)}",
+            size=size,
         )
 
     return check

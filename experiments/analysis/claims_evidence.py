@@ -23,7 +23,7 @@ import pandas as pd
 from scipy import stats
 
 from experiments.analysis.averages import speed_ratios
-from experiments.analysis.claims_model import Claim, NotThereError
+from experiments.analysis.claims_model import Claim, Finding, NotThereError
 from experiments.analysis.claims_pool import Rankings
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.scores import fold_scores
@@ -192,6 +192,8 @@ class Evidence:
         Measurements of the claim's kind; empty for claims about rankings.
     draw : int or None
         Which draw of the folds; None for what was measured.
+    level : bool
+        Whether a draw is one in which rankers that the claim says are equal have the same mean.
     """
 
     claim: Claim
@@ -200,6 +202,7 @@ class Evidence:
     posteriors: Posteriors | None = None
     measured: pd.DataFrame | None = None
     draw: int | None = None
+    level: bool = False
 
     # --- names ---
 
@@ -238,7 +241,19 @@ class Evidence:
         if self.folds is None:
             raise NotThereError("rankings")
         means, draws = self.folds.of(dataset, ranker, what)
-        return means if self.draw is None else draws[self.draw]
+        if self.draw is None:
+            return means
+        drawn = draws[self.draw]
+        equal = next((group for group in self.claim.equal if ranker in group), ()) if self.level else ()
+        if not equal:
+            return drawn
+        shared = np.array(
+            [self.folds.of(dataset, each, what)[0] for each in equal if self._there(dataset, each)]
+        )
+        return drawn - means + shared.mean(axis=0) if len(shared) else drawn
+
+    def _there(self, dataset: str, ranker: str) -> bool:
+        return self.folds is not None and self.folds.cell(dataset, ranker) is not None
 
     def mean(self, dataset: str, ranker: str, what: str) -> float:
         """Return the mean over folds of a measure; NaN where the cell is not whole."""
@@ -249,6 +264,9 @@ class Evidence:
         rankers = self.claim.rankers if rankers is None else rankers
         if self.folds is None:
             raise NotThereError("rankings")
+        if self.level:
+            numbers = [[self.mean(one, other, what) for other in rankers] for one in self.datasets]
+            return equalised_rows(pd.DataFrame(numbers, index=list(self.datasets), columns=list(rankers)))
         return self.folds.table(self.datasets, tuple(rankers), what, self.draw)
 
     def common(self, what: str, rankers: Sequence[str] | None = None) -> pd.DataFrame:
@@ -339,7 +357,7 @@ class Evidence:
         three = self.posteriors.of(a, b)
         if three[0] != three[0]:
             raise NotThereError(f"a posterior of {self.label(a)} and {self.label(b)}")
-        return three
+        return three if self.draw is None else self.posteriors.resampled(a, b, self.draw)
 
     def measurements(self) -> pd.DataFrame:
         """Return the measurements, of which there is at least one."""
@@ -349,30 +367,36 @@ class Evidence:
 
 
 def within_noise(
-    check: Callable[[Evidence], bool], evidence: Evidence, n_draws: int, most: float = 0.05
+    check: Callable[[Evidence], Finding], evidence: Evidence, n_draws: int, most: float = 0.05
 ) -> bool:
     """Say whether draws of the folds turn a check.
+
+    Where rankers are equal if the claim is true (``Claim.equal``), and it fails, the noise may be all that makes
+    them differ: then draws with equal means differ as much as what was measured.
 
     Parameters
     ----------
     check : callable
-        Evidence → whether the claim holds.
+        Evidence → what the claim's check finds.
     evidence : Evidence
         What was measured.
     n_draws : int
         How many draws are looked at.
     most : float, default=0.05
-        Share of draws with the other answer above which a difference is within the noise.
+        Share of draws with the other answer (or a difference as large) above which it is within the noise.
 
     Returns
     -------
     bool
         Draws in which there is no answer count as the same one.
     """
-    holds, n_other = check(evidence), 0
+    found, n_other, n_as_large = check(evidence), 0, 0
+    level = bool(evidence.claim.equal) and not found.holds
     for draw in range(n_draws):
         with contextlib.suppress(NotThereError):
-            n_other += check(replace(evidence, draw=draw)) != holds
-        if n_other > most * n_draws:
+            n_other += check(replace(evidence, draw=draw)).holds != found.holds
+            if level:
+                n_as_large += check(replace(evidence, draw=draw, level=True)).size >= found.size
+        if max(n_other, n_as_large) > most * n_draws:
             return True
     return False

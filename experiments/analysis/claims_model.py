@@ -36,12 +36,15 @@ class Finding:
         The numbers, in words.
     yes, no : int
         For claims about most: how many data sets (or pairs) agree, and do not.
+    size : float
+        For claims that rankers are equal (``Claim.equal``): how large the difference is that decides.
     """
 
     holds: bool
     told: str
     yes: int = 0
     no: int = 0
+    size: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,9 @@ class Claim:
         Whether its numbers are means over folds, so that their noise can be told. Posteriors have theirs in them.
     draws : int
         How many draws of the folds are looked at.
+    equal : tuple of tuple of str
+        Groups of rankers that are equal where the claim is true. Noise makes differences larger and never smaller,
+        so a claim that fails on one is looked at with draws in which the rankers of a group have one mean.
     """
 
     key: str
@@ -95,6 +101,7 @@ class Claim:
     pairs: tuple[tuple[str, str], ...] = ()
     noisy: bool = True
     draws: int = 200
+    equal: tuple[tuple[str, ...], ...] = ()
 
 
 def decided(form: str, found: Finding, n_missing: int) -> str:

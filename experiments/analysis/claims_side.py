@@ -71,7 +71,8 @@ def _stays(evidence: Evidence) -> Finding:
     curve = _curve(evidence, "dlbcl", _EMBEDDED)
     later = curve[curve.index >= 4]
     told = f"AUrF1 from 4 iterations on between {fixed(later.min(), 4)} and {fixed(later.max(), 4)}"
-    return Finding(bool(later.max() - later.min() <= _SAME * later.max()), told)
+    size = float((later.max() - later.min()) / later.max())
+    return Finding(size <= _SAME, told, size=size)
 
 
 def _drop(evidence: Evidence) -> Finding:
@@ -94,7 +95,8 @@ def _chess(evidence: Evidence) -> Finding:
         curve = _curve(evidence, "chess", family)
         widest = max(widest, float(curve.max() - curve.min()))
         told.append(f"{evidence.label(family)} {fixed(curve.min(), 4)} to {fixed(curve.max(), 4)}")
-    return Finding(widest <= ROPE, f"AUrF1 over all numbers of iterations: {', '.join(told)}")
+    said = f"AUrF1 over all numbers of iterations: {', '.join(told)}"
+    return Finding(widest <= ROPE, said, size=widest)
 
 
 def _root(evidence: Evidence) -> Finding:
@@ -194,12 +196,33 @@ _PHASES = "appendix 'Detailed analysis of running time'"
 _PERCENT = "curves that look the same in the figure are read as within 1 %"
 
 
-def _iterations(key, place, statement, reading, reason, check, dataset, families=CONVERGING) -> Claim:
+def _iterations(
+    key, place, statement, reading, reason, check, dataset, families=CONVERGING, equal_from=None
+) -> Claim:
+    """Make a claim about iterations; from ``equal_from`` iterations on it says that they change nothing."""
     rankers = tuple(
         name for family in families for name in with_iterations(family, CONVERGENCE_NUMBERS[dataset])
     )
+    few = {f"[n_iterations={2**power}]" for power in range(20) if 2**power < (equal_from or 0)}
+    groups = [
+        [name for name in rankers if name.startswith(family) and name.removeprefix(family) not in few]
+        for family in families
+    ]
     where = ((dataset,), rankers)
-    return Claim(key, "convergence", AVERAGE, place, statement, reading, reason, check, *where, general=False)
+    equal = () if equal_from is None else tuple(map(tuple, groups))
+    return Claim(
+        key,
+        "convergence",
+        AVERAGE,
+        place,
+        statement,
+        reading,
+        reason,
+        check,
+        *where,
+        general=False,
+        equal=equal,
+    )
 
 
 def _measured(key, about, form, place, statement, reading, reason, check, datasets=MCC_DATASETS, **settings):
@@ -237,6 +260,7 @@ CLAIMS = [
         _stays,
         "dlbcl",
         (_EMBEDDED,),
+        equal_from=4,
     ),
     _iterations(
         "ReliefF drops at 32 iterations on DLBCL",
@@ -275,6 +299,7 @@ CLAIMS = [
         "no difference that matters is the paper's rope",
         _chess,
         "chess",
+        equal_from=1,
     ),
     Claim(
         "√samples iterations enough",

@@ -236,7 +236,7 @@ def missing_in_words(missing: pd.DataFrame, group: Group) -> list[str]:
     Returns
     -------
     list of str
-        Whole data sets first, then whole rankers, then the rest by ranker; [] when nothing is missing.
+        Whole data sets first, then rankers, those that lack the same in one line; [] when nothing is missing.
     """
     n_of = group.expected.groupby("dataset", sort=False)["ranker"].nunique()
     alike = missing.groupby("dataset", sort=False)["state"].agg(["size", "nunique", "first"])
@@ -247,17 +247,18 @@ def missing_in_words(missing: pd.DataFrame, group: Group) -> list[str]:
     ]
     rest = missing[~missing["dataset"].isin(alike.index)]
     n_left = len(n_of) - len(alike)
+    lacking: dict[str, list[str]] = {}
     for ranker, mine in rest.groupby("ranker", sort=False):
         label = group.labels[str(ranker)]
         by_state = {
             _SAID[str(state)]: list(part["dataset"]) for state, part in mine.groupby("state", sort=False)
         }
         if len(mine) == n_left and len(by_state) == 1:
-            lines.append(f"{label}: {next(iter(by_state))} everywhere")
+            told = f"{next(iter(by_state))} everywhere"
         else:
             told = "; ".join(f"{', '.join(datasets)} ({said})" for said, datasets in by_state.items())
-            lines.append(f"{label}: {told}")
-    return lines
+        lacking.setdefault(told, []).append(label)
+    return lines + [f"{', '.join(labels)}: {told}" for told, labels in lacking.items()]
 
 
 _WHOLE = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -112,23 +113,48 @@ class Posteriors:
         tuple of float
             NaN three times when the pair was not tested.
         """
-        for one, other, turned in ((a, b, False), (b, a, True)):
-            found = self.table[(self.table["ranker_a"] == one) & (self.table["ranker_b"] == other)]
-            if len(found):
-                first = found.iloc[0]
-                three = (float(first["p_a"]), float(first["p_rope"]), float(first["p_b"]))
-                return three[::-1] if turned else three
-        return (np.nan, np.nan, np.nan)
+        found = self._of_pair(a, b)
+        if not found:
+            return (np.nan, np.nan, np.nan)
+        three = (float(found["p_a"]), float(found["p_rope"]), float(found["p_b"]))
+        return three if found["ranker_a"] == a else three[::-1]
+
+    def resampled(self, a: str, b: str, number: int) -> tuple[float, float, float]:
+        """Return what another chain of the sampler might have given for a pair.
+
+        Parameters
+        ----------
+        a, b : str
+            Rankers, in either order.
+        number : int
+            Which of the resamples; equal numbers give equal ones.
+
+        Returns
+        -------
+        tuple of float
+            As :meth:`of`: shares of as many independent draws as the effective sample size says that there are.
+            Without a size, and for a pair that was not tested, the same as :meth:`of`.
+        """
+        low, high = sorted((a, b))
+        three = self.of(low, high)
+        size = self._of_pair(a, b).get("ess", np.nan)
+        if three[0] == three[0] and np.isfinite(size) and size >= 1:
+            rng = np.random.default_rng([number, zlib.crc32(f"{low}\0{high}".encode())])
+            counts = rng.multinomial(int(size), np.array(three) / sum(three))
+            three = tuple(float(each) for each in counts / counts.sum())
+        return three if (a, b) == (low, high) else three[::-1]
 
     def n_datasets(self, a: str, b: str) -> int:
         """Return over how many data sets a pair was tested, in either order; 0 for one that was not."""
-        if "n_datasets" not in self.table:
-            return 0
-        found = self.table[
-            ((self.table["ranker_a"] == a) & (self.table["ranker_b"] == b))
-            | ((self.table["ranker_a"] == b) & (self.table["ranker_b"] == a))
-        ]
-        return int(found["n_datasets"].iloc[0]) if len(found) else 0
+        return int(self._of_pair(a, b).get("n_datasets", 0))
+
+    def _of_pair(self, a: str, b: str) -> dict[str, Any]:
+        """Return the line of a pair in either order; {} for one that was not tested."""
+        for one, other in ((a, b), (b, a)):
+            found = self.table[(self.table["ranker_a"] == one) & (self.table["ranker_b"] == other)]
+            if len(found):
+                return found.iloc[0].to_dict()
+        return {}
 
 
 def pairs_of(

@@ -87,10 +87,8 @@ def summary(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Dat
     numbers = pd.DataFrame(lines, columns=_NUMBERS, index=covered.index).astype("float64")
     summed = pd.concat([covered, numbers], axis=1)
     # Means that are compared with one another, those of one data set, are equal when they differ by rounding alone.
-    for _, places in summed.groupby(["dataset", "protocol"], sort=False).groups.items():
-        for name in _COMPARED:
-            summed.loc[places, name] = equalised(summed.loc[places, name])
-    return summed
+    of_one = summed.groupby(["dataset", "protocol"], sort=False)
+    return summed.assign(**{name: of_one[name].transform(equalised) for name in _COMPARED})
 
 
 def complete(summed: pd.DataFrame) -> pd.DataFrame:

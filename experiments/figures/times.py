@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from experiments.analysis.groups import BRANCHES
 from experiments.figures import style
 from experiments.figures.sheet import Legend, Sheet, empty, room_for, shortened
 
@@ -125,5 +126,11 @@ def figure(
 
 
 def _markers(branches: Mapping[str, str]) -> dict[str, str]:
-    """Give every branch a marker, in the order of rankers; "" is of those without a branch."""
-    return {"": "o"} | {branch: look.marker for branch, look in style.looks(list(branches.values())).items()}
+    """Give every branch a marker, in the order of rankers; "" is of those without a branch.
+
+    Those of the project have theirs in every figure; others have what is left.
+    """
+    own = style.looks(BRANCHES)
+    names = dict.fromkeys(branches.values())
+    looks = style.looks([*BRANCHES, *(name for name in names if name not in own)])
+    return {"": "o"} | {name: looks[name].marker for name in names}

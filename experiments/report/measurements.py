@@ -99,6 +99,7 @@ def missing_lines(
     Returns
     -------
     list of str
+        What failed, cell by cell; then what was not run, rankers that lack the same in one line.
     """
     of_pair: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows[["dataset", "ranker", "status", "error"]].to_dict("records"):
@@ -107,6 +108,7 @@ def missing_lines(
         name for name in dict.fromkeys(config["dataset_key"] for config in asked) if name in (absent or {})
     ]
     lines = [f"data sets not here: {', '.join(gone)}"] if gone else []
+    short: dict[str, dict[str, list[str]]] = {}
     for config in asked:
         if config["dataset_key"] in gone:
             continue
@@ -120,5 +122,12 @@ def missing_lines(
                 error = str(of_kind[0]["error"]).strip().partition("\n")[0]
                 lines.append(f"{what}: {len(of_kind)} of {n_asked} {said}: {error}")
         if len(mine) < n_asked:
-            lines.append(f"{what}: {len(mine)} of {n_asked} are there")
+            label = config["ranker"].get("display_name") or config["ranker_key"]
+            told = f"{len(mine)} of {n_asked} are there"
+            short.setdefault(told, {}).setdefault(label, []).append(config["dataset_key"])
+    for told, of_label in short.items():
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for label, datasets in of_label.items():
+            alike.setdefault(tuple(datasets), []).append(label)
+        lines += [f"{', '.join(each)} × {', '.join(labels)}: {told}" for each, labels in alike.items()]
     return lines

@@ -2,8 +2,9 @@
 
 What belongs to a named study begins with its name, changes and additions that were typed beside it included
 (``mcc``, ``mcc[dataset=chess]``, ``mcc+Mine``). What has no name is called after what was asked for: data sets,
-protocols and rankers, in alphabetical order. So the same command again writes over its own files, also with the
-names in another order, and no other command does.
+protocols and rankers, in alphabetical order. A file of one's own is told by its path and target from another of the
+same name, a ranker named by its target from another of that name. So the same command again writes over its own
+files, also with the names in another order, and no other command does.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from experiments.files import file_stem
 
 #: Names joined by plus signs are written out up to this many characters; beyond, their number stands for them.
 _LONGEST = 64
+#: Where readers of a user's files are, and rankers whose names are those of their YAML files.
+_OWN = "experiments.datasets.own."
+_OURS = ("experiments.", "reliefe.")
 
 
 class Names:
@@ -78,7 +82,7 @@ class Names:
 
 
 def _selection(configs: Iterable[Mapping[str, Any]]) -> str:
-    asked = sorted({(each["dataset_key"], _protocol(each), each["ranker_key"]) for each in configs})
+    asked = sorted({(_data_set(each), _protocol(each), _ranker(each)) for each in configs})
     several = [sorted({each[place] for each in asked}) for place in range(3)]
     nouns = ("data_sets", "protocols", "rankers")
     parts = [_joined(names, noun) for names, noun in zip(several, nouns, strict=True)]
@@ -86,6 +90,24 @@ def _selection(configs: Iterable[Mapping[str, Any]]) -> str:
     if len(asked) != n_all:  # not every ranker on every data set: which ones is a part of the name
         parts.append(f"{len(asked)}_of_{n_all}-{_digest(map(repr, asked))}")
     return "_".join(parts)
+
+
+def _data_set(config: Mapping[str, Any]) -> str:
+    """Name a data set; a user's file is told from others of that name by its reader, path and target."""
+    source = config["dataset"].get("source") or {}
+    reader = str(source.get("_target_", ""))
+    if not reader.startswith(_OWN):
+        return config["dataset_key"]
+    which = (reader, source.get("path"), source.get("target"))
+    return f"{config['dataset_key']}-{_digest(map(repr, which))}"
+
+
+def _ranker(config: Mapping[str, Any]) -> str:
+    """Name a ranker; one that is called after a class or function of others is told by its module as well."""
+    target, key = str(config["ranker"]["_target_"]), config["ranker_key"]
+    if target.startswith(_OURS) or not key.startswith(target.rpartition(".")[2]):
+        return key
+    return f"{key}-{_digest([target])}"
 
 
 def _protocol(config: Mapping[str, Any]) -> str:

@@ -232,7 +232,7 @@ def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -
     title = f"{group.study}: average ranks by {what.title} ({group.extent})"
     note = note_of(
         comparison,
-        "1 = best" + ("." if what.higher_is_better else ": the shortest time."),
+        "" if what.higher_is_better else "1 = the shortest time.",
         _rankers_left_out(comparison, comparison.rank_left_out[measure], measure),
         same=measure != "fit_seconds",
     )
