@@ -7,16 +7,24 @@ more values a 0/1 column per value. Columns stay sparse where they were.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from experiments.datasets.classes import check_target_is_no_number
 from experiments.datasets.column_kinds import EXACT, merged
+from experiments.datasets.given import (
+    label_numbers,
+    merged_error,
+    plain_labels,
+    plain_table,
+    texts_of_classes,
+)
 from experiments.datasets.names import as_typed, is_nameless, names_rows
 from experiments.datasets.raw import RawData, as_text
 from experiments.errors import DatasetError, wrong_name
+from reliefe.inputs import plain_sparse
 
 Matrix = np.ndarray | sparse.csr_matrix
 
@@ -67,7 +75,7 @@ def coded(
     if missing not in MISSING:
         raise wrong_name("way to treat missing values (dataset.missing)", str(missing), MISSING)
     X, names = _table(raw)
-    labels = raw.labels if sparse.issparse(raw.labels) else np.asarray(raw.labels)
+    labels = plain_labels(raw.labels)
     if labels.shape[:1] != X.shape[:1]:
         found = labels.shape[0] if labels.ndim else 0
         raise DatasetError(f"{found} labels for {X.shape[0]} rows")
@@ -102,7 +110,13 @@ def coded(
 
 
 def _table(raw: RawData) -> tuple[Matrix, list[str]]:
-    X, names = raw.X, [str(each) for each in raw.feature_names]
+    names = [str(each) for each in raw.feature_names]
+    X = raw.X if hasattr(raw.X, "shape") else np.asarray(raw.X)
+    if len(X.shape) != 2:
+        raise DatasetError(f"the features are no table of rows and columns (shape {X.shape})")
+    if X.shape[1] == len(names):
+        X = plain_table(X, names)
+        raw = replace(raw, X=X)
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise DatasetError(f"the table is empty ({X.shape[0]} rows × {X.shape[1]} columns)")
     if len(names) != X.shape[1]:
@@ -110,7 +124,7 @@ def _table(raw: RawData) -> tuple[Matrix, list[str]]:
     _check_row_names(raw, names)
     _check_exact(raw, names)
     if sparse.issparse(X):
-        X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+        X = sparse.csr_matrix(plain_sparse(X, "X"), copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
         return X, names
@@ -145,11 +159,7 @@ def _check_exact(raw: RawData, names: Sequence[str]) -> None:
         cells = stored.data[stored.indptr[column] : stored.indptr[column + 1]]
         found = merged(cells, cells.astype(np.float64))
         if found:
-            raise DatasetError(
-                f"column {names[column]!r} holds {found[2]} beside {found[1]}, which are one as numbers (whole "
-                "numbers "
-                "keep apart up to 2^53); leave it out, or make smaller numbers of them"
-            )
+            raise merged_error(names[column], found[1], found[2])
 
 
 def _rows_with_missing(X: Matrix) -> np.ndarray:
@@ -299,13 +309,10 @@ def _class_codes(
         raise DatasetError(
             f"the classes are dates or durations ({labels.dtype}); make text of them where they are"
         )
+    if labels.dtype.kind not in "biufUO":
+        labels = labels.astype(object)
     if labels.dtype.kind == "O":
-        missing = np.flatnonzero(pd.isna(labels))
-        if missing.size:
-            raise DatasetError(
-                f"{place_of(int(missing[0]))}: no class ({missing.size} of {len(labels)} rows have none)"
-            )
-        labels = np.array([as_text(each) for each in labels])
+        labels = texts_of_classes(labels, place_of)
     distinct, codes = np.unique(labels, return_inverse=True)
     texts = [as_text(each) for each in distinct]
     check_target_is_no_number(texts, len(labels))
@@ -324,10 +331,11 @@ def _label_matrix(
         raise DatasetError(f"{len(names)} label names for {labels.shape[1]} label columns")
     if labels.shape[1] == 1:
         raise DatasetError("a single label is a class: the task is multiclass")
+    if labels.dtype.kind == "O" and not sparse.issparse(labels):
+        labels = label_numbers(labels, names, place_of)
     _check_labels(labels, names, place_of)
-    T = sparse.csr_matrix(labels, dtype=np.int8, copy=True)
-    if T.nnz and not T.has_canonical_format:
-        T = sparse.csr_matrix(sparse.csr_matrix(labels, dtype=np.int64) != 0, dtype=np.int8)
+    # A label that is stored twice is there, and not 2.
+    T = sparse.csr_matrix(sparse.csr_matrix(labels, dtype=np.int64) != 0, dtype=np.int8)
     T.eliminate_zeros()
     T.sort_indices()
     return T, tuple(str(each) for each in names)

@@ -1,0 +1,188 @@
+"""What a reader hands over, brought to plain arrays: a mask, objects and odd storage decide nothing in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from experiments.datasets.column_kinds import merged, no_feature
+from experiments.datasets.raw import as_text
+from experiments.errors import DatasetError
+from reliefe.inputs import plain_table as numbers_of_table
+from reliefe.inputs import unmasked
+
+
+def plain_table(X: object, names: Sequence[str]) -> np.ndarray | sparse.spmatrix | sparse.sparray:
+    """Bring features to an array or a sparse matrix of numbers.
+
+    Parameters
+    ----------
+    X : array-like, masked array, data frame or sparse matrix of any format; shape (n, p)
+        Not modified.
+    names : sequence of str, length p
+        Of the columns, for messages.
+
+    Returns
+    -------
+    ndarray or sparse matrix of numbers, shape (n, p)
+        NaN where a value is masked, None, ``pandas.NA`` or NaT. Whole numbers stay whole.
+
+    Raises
+    ------
+    DatasetError
+        For values that are no real numbers (text, dates, complex numbers), and whole numbers that are one as
+        floats, naming the column.
+    """
+    if sparse.issparse(X):
+        X = _unmasked_sparse(X)
+        if X.dtype.kind not in "biuf":
+            raise DatasetError(f"the features are no table of numbers ({X.dtype})")
+        return X
+    if not isinstance(X, pd.DataFrame):
+        X = unmasked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
+        if X.dtype.kind in "biuf" and X.dtype.itemsize <= 8:
+            return X
+    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=list(names))
+    for place in range(frame.shape[1]):
+        kind = no_feature(frame.iloc[:, place])
+        if kind:
+            raise DatasetError(f"column {names[place]!r} holds neither numbers nor text ({kind})")
+    try:
+        numbers = numbers_of_table(frame)
+    except (TypeError, ValueError) as error:
+        told = (
+            str(error)
+            .removeprefix("X: ")
+            .replace(
+                "encode it as numbers first, for example with sklearn.preprocessing.OneHotEncoder.",
+                "a reader hands over places in a list of texts, and that list as nominal",
+            )
+        )
+        raise DatasetError(told) from error
+    if sparse.issparse(numbers):
+        return numbers
+    for place in range(frame.shape[1]):
+        found = merged(frame.iloc[:, place].to_numpy(dtype=object), numbers[:, place])
+        if found:
+            raise merged_error(names[place], found[1], found[2])
+    return numbers
+
+
+def merged_error(name: str, first: object, second: object) -> DatasetError:
+    """Build the error for whole numbers that are different and one as floats.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    first, second : object
+        As they stand in the source.
+
+    Returns
+    -------
+    DatasetError
+    """
+    return DatasetError(
+        f"column {name!r} holds {second} beside {first}, which are one as numbers (whole numbers keep apart up to "
+        "2^53); leave it out, or make smaller numbers of them"
+    )
+
+
+def plain_labels(labels: object) -> np.ndarray | sparse.spmatrix | sparse.sparray:
+    """Bring classes or labels to an array or a sparse matrix, without looking at their values.
+
+    Parameters
+    ----------
+    labels : array-like, masked array, data frame or sparse matrix of any format
+        Not modified.
+
+    Returns
+    -------
+    ndarray or sparse matrix of the same shape
+        NaN (numbers) or None (anything else) where a value is masked.
+    """
+    if sparse.issparse(labels):
+        return _unmasked_sparse(labels)
+    return unmasked(labels) if isinstance(labels, np.ma.MaskedArray) else np.asarray(labels)
+
+
+def texts_of_classes(labels: np.ndarray, place_of: Callable[[int], str]) -> np.ndarray:
+    """Write classes of any objects as text.
+
+    Parameters
+    ----------
+    labels : ndarray of objects, shape (n,)
+        As handed over.
+    place_of : callable
+        Row number (0-based) → where the row stands in its source.
+
+    Returns
+    -------
+    ndarray of str, shape (n,)
+
+    Raises
+    ------
+    DatasetError
+        For a missing or infinite class, dates, and a number beside the text that looks like it.
+    """
+    missing = np.flatnonzero(pd.isna(labels))
+    if missing.size:
+        raise DatasetError(
+            f"{place_of(int(missing[0]))}: no class ({missing.size} of {len(labels)} rows have none)"
+        )
+    kind = no_feature(pd.Series(labels, dtype=object))
+    if kind:
+        raise DatasetError(f"the classes are {kind}; make text of them where they are classes")
+    met: dict[str, bool] = {}
+    for row, label in enumerate(labels):
+        if isinstance(label, float | np.floating) and not np.isfinite(label):
+            raise DatasetError(f"{place_of(row)}: the class label is NaN or infinite")
+        if met.setdefault(as_text(label), isinstance(label, str)) != isinstance(label, str):
+            raise DatasetError(
+                f"{place_of(row)}: the class {as_text(label)} is text in some rows and a number in others; make "
+                "all of them text, or all numbers"
+            )
+    return np.array([as_text(each) for each in labels])
+
+
+def label_numbers(labels: np.ndarray, names: Sequence[str], place_of: Callable[[int], str]) -> np.ndarray:
+    """Make numbers of a label matrix of objects.
+
+    Parameters
+    ----------
+    labels : ndarray of objects, shape (n, L)
+        As handed over.
+    names : sequence of str, length L
+        Of the labels.
+    place_of : callable
+        Row number (0-based) → where the row stands in its source.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, L)
+
+    Raises
+    ------
+    DatasetError
+        For a missing value, or one that is no number.
+    """
+    for row, column in np.argwhere(pd.isna(labels)):
+        raise DatasetError(f"{place_of(int(row))}: label {str(names[column])!r} is missing, neither 0 nor 1")
+    for (row, column), value in np.ndenumerate(labels):
+        if not isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
+            raise DatasetError(f"{place_of(row)}: label {str(names[column])!r} is {value!r}, neither 0 nor 1")
+    return labels.astype(np.float64)
+
+
+def _unmasked_sparse(matrix: sparse.spmatrix | sparse.sparray) -> sparse.spmatrix | sparse.sparray:
+    """Return a sparse matrix that has an array of values, NaN where one is masked."""
+    if matrix.format in ("dok", "lil"):
+        return matrix.tocsr()
+    if isinstance(matrix.data, np.ma.MaskedArray):
+        values = unmasked(matrix.data)
+        matrix = matrix.copy()
+        matrix.data = values
+    return matrix
