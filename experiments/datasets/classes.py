@@ -12,6 +12,8 @@ from experiments.datasets.raw import as_text
 from experiments.errors import DatasetError
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
+#: Numbers with commas, or beyond all others: no classes either, when there are many.
+_OTHER_NUMBER = re.compile(r"[+-]?(?:\d[\d.,]*(?:[eE][+-]?\d{1,4})?|inf(?:inity)?)", re.IGNORECASE)
 _WHOLE = re.compile(r"[+-]?\d+")
 _INT64 = range(-(2**63), 2**63)
 
@@ -123,7 +125,9 @@ def are_many_numbers(class_names: Sequence[str]) -> bool:
     -------
     bool
     """
-    return len(class_names) > _MOST_CLASSES and all(_NUMBER.fullmatch(str(each)) for each in class_names)
+    return len(class_names) > _MOST_CLASSES and all(
+        _NUMBER.fullmatch(str(each)) or _OTHER_NUMBER.fullmatch(str(each)) for each in class_names
+    )
 
 
 def exactly(value: object) -> Decimal | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 
 from experiments.datasets.classes import exactly
+from experiments.errors import DatasetError
 
 _HEXADECIMAL = re.compile(r"[+-]?0x[0-9a-f]+", re.IGNORECASE)
 
@@ -170,3 +172,39 @@ def merged(cells: np.ndarray, numbers: np.ndarray) -> tuple[int, object, object]
         if first[0] != exact:
             return int(row), first[1], cell
     return None
+
+
+class LargeNumbers:
+    """Whole numbers beyond 2^53 met so far in each column of a sparse text file."""
+
+    def __init__(self) -> None:
+        self._met: dict[tuple[int, float], tuple[Decimal, str]] = {}
+
+    def check(self, columns: np.ndarray, values: np.ndarray, texts: Sequence[str], where: str) -> None:
+        """Refuse a number that is another than one met before in its column, and the same as a float.
+
+        Parameters
+        ----------
+        columns, values : ndarray, shape (k,)
+            Of the cells of a row.
+        texts : sequence of str, length k
+            The cells as they stand in the file.
+        where : str
+            File and line, for the message.
+
+        Raises
+        ------
+        DatasetError
+            With both numbers.
+        """
+        for place in np.flatnonzero(np.abs(values) >= EXACT):
+            exact = exactly(texts[place])
+            if exact is None:
+                continue
+            key = int(columns[place]), float(values[place])
+            first = self._met.setdefault(key, (exact, texts[place]))
+            if first[0] != exact:
+                raise DatasetError(
+                    f"{where}: column {key[0]} holds {texts[place]} beside {first[1]}, which are one as numbers "
+                    "(whole numbers keep apart up to 2^53); leave it out, or make smaller numbers of them"
+                )

@@ -213,12 +213,29 @@ class FrameReader:
             known = ", ".join(list(doubles)[:_SHOWN]) + (", …" if len(doubles) > _SHOWN else "")
             logger.warning("%s: several columns have the same name; known as %s", self._file, known)
 
+    def _tell_of_nameless(self, X: np.ndarray, kept: Sequence[int], values: dict[int, list[str]]) -> None:
+        """Tell of columns without a name that hold whole numbers: rows taken twice have the same one twice."""
+        found = [
+            place
+            for new, place in enumerate(kept)
+            if new not in values and is_nameless(self._header[place]) and _are_whole(X[:, new])
+        ]
+        if found:
+            logger.warning(
+                "%s: without a name, and taken for features: columns %s, from 0; if they number the rows, say "
+                "dataset.leave_out=%s",
+                self._file,
+                ", ".join(str(place) for place in found[:_SHOWN]),
+                as_typed(*found[:_SHOWN]),
+            )
+
     def _check_counters(self, X: np.ndarray, kept: Sequence[int], values: dict[int, list[str]]) -> None:
         """Look for columns that count the rows: refused where no column has a name, told of where they have."""
         if not self._named:
             if kept[:1] == [0] and 0 not in values:
                 check_first_column(X, self._file, "give the file a line of names", can_be_named=True)
             return
+        self._tell_of_nameless(X, kept, values)
         counting = [
             self._names[place] for new, place in enumerate(kept) if new not in values and _counts(X[:, new])
         ]
@@ -467,3 +484,9 @@ class FrameReader:
 
 def _counts(values: np.ndarray) -> bool:
     return len(values) >= _NAMES_FROM and counts_rows(values)
+
+
+def _are_whole(values: np.ndarray) -> bool:
+    """Whether there are more than two different numbers, all known ones whole."""
+    known = values[np.isfinite(values)]
+    return len(np.unique(known)) > 2 and bool((known == np.floor(known)).all())

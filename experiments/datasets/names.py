@@ -152,7 +152,8 @@ def _quoted(column: Column) -> str:
 
 def is_nameless(name: str) -> bool:
     """Whether a name is empty, or one that programs make up for a column without a name or for names of rows."""
-    return _NAMELESS.fullmatch(name) is not None
+    seen = "".join(each for each in name if unicodedata.category(each) not in ("Cf", "Cc"))
+    return _NAMELESS.fullmatch(seen) is not None
 
 
 def all_whole_and_different(values: np.ndarray) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.datasets.column_kinds import no_feature
+from experiments.datasets.column_kinds import merged, no_feature
 from experiments.datasets.files import read_file
+from experiments.datasets.given import merged_error
 from experiments.datasets.names import (
     Column,
     check_first_column,
@@ -29,7 +30,7 @@ from experiments.errors import DatasetError
 from experiments.places import Places
 
 #: Raised by one when the same bytes are read differently.
-_VERSION = 2
+_VERSION = 3
 
 
 def r_data(
@@ -187,6 +188,9 @@ def _sheet_numbers(column: pd.Series, where: str, place: int) -> np.ndarray:
     is_text = column.map(lambda each: isinstance(each, str)).to_numpy(dtype=bool)
     bad = np.flatnonzero(~np.isfinite(numbers) | is_text)
     if not bad.size:
+        found = merged(column.to_numpy(dtype=object), numbers)
+        if found:
+            raise DatasetError(f"{where}: {merged_error(str(column.name), found[1], found[2])}")
         return numbers
     cell = column.iloc[bad[0]]
     start = f"{where}, line {bad[0] + 2}: column {column.name!r}"
@@ -203,6 +207,7 @@ def _sheet_numbers(column: pd.Series, where: str, place: int) -> np.ndarray:
 
 
 def _sheet_classes(column: pd.Series, where: str) -> np.ndarray:
+    column = column.map(lambda each: np.nan if isinstance(each, str) and not each.strip() else each)
     missing = np.flatnonzero(column.isna().to_numpy())
     if missing.size:
         raise DatasetError(
@@ -226,11 +231,26 @@ def _r_times(
     return construct
 
 
-#: R has numbers in these, which say nothing of what they are.
+def _r_integer64(values: Any, attributes: Mapping[str, Any]) -> pd.api.extensions.ExtensionArray:
+    """Read the whole numbers of the package bit64, which lie in what R takes for floats."""
+    whole = np.ascontiguousarray(np.ma.getdata(values), dtype=np.float64).view(np.int64)
+    return pd.arrays.IntegerArray(whole, whole == np.iinfo(np.int64).min)
+
+
+#: R has numbers in these, which say nothing of what they are: base R, then data.table, hms, chron and zoo.
 _R_TIMES = {
     "Date": _r_times(pd.to_datetime, "D"),
     "POSIXct": _r_times(pd.to_datetime, "s"),
     "difftime": _r_times(pd.to_timedelta, "s"),
+    "IDate": _r_times(pd.to_datetime, "D"),
+    "ITime": _r_times(pd.to_timedelta, "s"),
+    "hms": _r_times(pd.to_timedelta, "s"),
+    "dates": _r_times(pd.to_datetime, "D"),
+    "chron": _r_times(pd.to_datetime, "D"),
+    "times": _r_times(pd.to_timedelta, "D"),
+    "yearmon": _r_times(pd.to_datetime, "D"),
+    "yearqtr": _r_times(pd.to_datetime, "D"),
+    "integer64": _r_integer64,
 }
 
 
@@ -247,7 +267,7 @@ def _r_classes(found: Any, name: str, file: str) -> np.ndarray:
             f"{file}, row {missing[0] + 1} (counted from 1): no class in {name} (NA); {missing.size} rows have none"
         )
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return column.to_numpy()
+        return column.to_numpy(dtype=np.int64) if column.dtype == "Int64" else column.to_numpy()
     return np.array([str(each) for each in column])
 
 
@@ -314,4 +334,8 @@ def _r_numbers(column: pd.Series, place: int, file: str) -> np.ndarray:
             "it "
             f"out: dataset.leave_out=[{place}]"
         )
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    found = merged(column.to_numpy(dtype=object), numbers)
+    if found:
+        raise DatasetError(f"{file}: {merged_error(str(column.name), found[1], found[2])}")
+    return numbers

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from experiments.datasets.column_kinds import merged
+from experiments.datasets.column_kinds import EXACT, LargeNumbers, merged
 from experiments.datasets.files import Content
 from experiments.datasets.names import check_first_column
 from experiments.datasets.raw import RawData, as_text, numbered_names
@@ -20,6 +20,7 @@ from experiments.errors import DatasetError
 #: index with a digit too many would use up all there is.
 MOST_COLUMNS = 10_000_000
 
+_PAIR = re.compile(r"(?:^|\s)(\d+):(\S+)")
 _INDEX = re.compile(rb"(?:^|\s)(\d+):")
 
 
@@ -60,6 +61,8 @@ def svmlight(file: Content, *, check_counter: bool = True) -> RawData:
     if X.shape[1] > MOST_COLUMNS:
         _check_indices(file)
     _check_exact(file, starts, several)
+    if (np.abs(X.data) >= EXACT).any():
+        _check_large_values(file, data)
     if check_counter:
         check_first_column(X, file.name, "let it not be the first")
     names = numbered_names(X.shape[1])
@@ -86,6 +89,17 @@ def _check_exact(file: Content, starts: list[bytes], several: bool) -> None:
             "to "
             "2^53); number the classes from 1"
         )
+
+
+def _check_large_values(file: Content, data: bytes) -> None:
+    """Refuse values beyond 2^53 that are different numbers in a column of the file and one as floats."""
+    large = LargeNumbers()
+    for number, line in enumerate(data.splitlines(), start=1):
+        pairs = _PAIR.findall(line.split(b"#")[0].decode("ascii", "replace"))
+        columns = np.array([int(index) for index, _ in pairs], dtype=np.int64)
+        texts = [text for _, text in pairs]
+        values = np.array([float(text) for text in texts])
+        large.check(columns, values, texts, f"{file.name}, line {number}")
 
 
 def _check_indices(file: Content) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from experiments.datasets.classes import classes_of_texts
-from experiments.datasets.column_kinds import EXACT, merged
+from experiments.datasets.column_kinds import EXACT, LargeNumbers, merged
 from experiments.datasets.files import Content, read_file, read_files
 from experiments.datasets.names import (
     Column,
@@ -23,16 +23,18 @@ from experiments.datasets.names import (
     suggestion,
 )
 from experiments.datasets.parsed_cache import remember
-from experiments.datasets.raw import RawData, numbered_names
+from experiments.datasets.raw import RawData, numbered_names, without_columns
 from experiments.datasets.text_table import TextTable, first_lines
 from experiments.errors import ConfigError, DatasetError
 from experiments.places import Places
 
 _CONTINUOUS = {"continuous", "c", "numeric", "n"}
+#: What stands in an Orange table for a value that is not known, beside the empty cell.
+_ORANGE_MISSING = ("?", ".", "~", "NA")
 _ROLE_LEFT_OUT = {"meta", "m", "ignore", "i", "weight", "w"}
 
 #: Raised by one when the same bytes are read differently.
-_VERSION = 2
+_VERSION = 3
 
 
 def delimited(
@@ -144,7 +146,7 @@ def orange_tab(
     """Read Orange's tab-separated format: names, types and roles in the first three lines.
 
     The class column is the one whose role is ``class``; columns with the roles meta, ignore and weight are left
-    out.
+    out. A value that is ``?``, ``.``, ``~``, ``NA`` or empty is not known.
 
     Parameters
     ----------
@@ -189,7 +191,7 @@ def orange_tab(
                 raise DatasetError(
                     f"{file}: column {names[index]!r} is {types[index]!r}; only continuous ones are read"
                 )
-        table = _Table(content, delimiter="\t", skip_lines=3)
+        table = _Table(content, delimiter="\t", skip_lines=3, missing_cells=_ORANGE_MISSING)
         if len(table.names) != len(names):
             raise DatasetError(f"{file}: rows of {len(table.names)} cells under {len(names)} names")
         table.names = names
@@ -212,6 +214,7 @@ def cluto(
     *,
     places: Places | Sequence[Path],
     class_names: Mapping[str, str] | None = None,
+    leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a sparse table of CLUTO and its class file.
 
@@ -227,6 +230,8 @@ def cluto(
         Where to look.
     class_names : mapping, optional
         Readable names for the classes, which are the numbers 1, 2, … in the order of the lines.
+    leave_out : str, int, or sequence of them
+        Columns that are no features: ``x1`` or 0 is the first.
 
     Returns
     -------
@@ -236,7 +241,8 @@ def cluto(
     Raises
     ------
     DatasetError
-        File missing or damaged; a line that is not as said (with its number); a row with no or several classes.
+        File missing or damaged; a line that is not as said (with its number); a row with no or several classes; a
+        first column that counts the rows; whole numbers that are one as floats.
     """
     if len(files) != 2:
         raise ConfigError("a CLUTO data set is two files: the table, then the classes")
@@ -244,9 +250,15 @@ def cluto(
 
     def made() -> RawData:
         X = _cluto_table(contents[0])
-        return RawData(X, _cluto_classes(contents[1], X.shape[0]), numbered_names(X.shape[1]), class_names)
+        file = contents[0].name
+        if not listed(leave_out):
+            check_first_column(X, file, "let it not be the first")
+        classes = _cluto_classes(contents[1], X.shape[0])
+        raw = RawData(X, classes, numbered_names(X.shape[1]), class_names)
+        return without_columns(raw, leave_out, file)
 
-    return remember(places, "cluto", _VERSION, contents, {"class_names": class_names}, made)
+    parameters = {"class_names": class_names, "leave_out": listed(leave_out)}
+    return remember(places, "cluto", _VERSION, contents, parameters, made)
 
 
 def _cluto_table(content: Content) -> sparse.csr_matrix:
@@ -259,15 +271,21 @@ def _cluto_table(content: Content) -> sparse.csr_matrix:
     if len(rows) != n_rows:
         raise DatasetError(f"{content.name}: {len(rows)} rows, but line 1 says {n_rows}")
     data, indices, ends = [], [], [0]
+    large = LargeNumbers()
     for number, line in enumerate(rows, start=2):
         cells = _line_of_numbers(line, content.name, number)
-        columns, values = cells[1::2], cells[2::2]
+        columns, values, texts = cells[1::2], cells[2::2], line.split()[2::2]
         if not cells[0] == len(columns) == len(values):
             raise DatasetError(
                 f"{content.name}, line {number}: not the {cells[0]:.0f} pairs its start tells of"
             )
         if len(columns) and not (columns.min() >= 0 and columns.max() < n_columns):
             raise DatasetError(f"{content.name}, line {number}: a column outside 0 … {n_columns - 1}")
+        if (columns != np.floor(columns)).any() or len(np.unique(columns)) < len(columns):
+            raise DatasetError(
+                f"{content.name}, line {number}: a column is no whole number, or stands there twice"
+            )
+        large.check(columns, values, texts, f"{content.name}, line {number}")
         data.append(values)
         indices.append(columns.astype(np.int64))
         ends.append(ends[-1] + len(columns))

@@ -307,6 +307,8 @@ class TextTable:
             For lines of different lengths.
         """
         frame = self._read(self.words)
+        for place in range(frame.shape[1]):
+            self._without_blanks(frame, place)
         while frame.shape[1] > 1 and self._is_nothing(frame):
             frame = frame.iloc[:, :-1]
             del self.names[-1]
@@ -314,6 +316,19 @@ class TextTable:
                 del self.header[-1]
         frame.columns = self.names
         return frame
+
+    def _without_blanks(self, frame: pd.DataFrame, place: int) -> None:
+        """Take blanks off the cells of a column of text: a word that means a missing value may have some."""
+        column = frame.iloc[:, place]
+        if not (pd.api.types.is_object_dtype(column.dtype) or pd.api.types.is_string_dtype(column.dtype)):
+            return
+        bare = column.map(lambda each: each.strip() if isinstance(each, str) else each)
+        missing = bare.isin(self.words) & column.notna()
+        if missing.any():
+            bare = bare.mask(missing)
+            numbers = pd.to_numeric(bare, errors="coerce")
+            only = (numbers.notna() | bare.isna()).all() and self._decimal == "."
+            frame.isetitem(place, numbers if only else bare)
 
     def texts(self, places: Sequence[int]) -> dict[int, pd.Series]:
         """Return the cells of columns as text, blanks around them taken off; missing ones are NaN."""
