@@ -29,18 +29,18 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--times", type=Path)
     given = parser.parse_args(argv)
     try:
-        from experiments import published_texts, publishing
+        from experiments.cli import publish, published_texts
 
         if given.action == "collect":
             times = None if given.times is None else given.times.absolute()
-            counts = publishing.collect(given.folder.absolute(), given.local_data, times=times)
+            counts = publish.collect(given.folder.absolute(), given.local_data, times=times)
             for name, (done, wanted) in counts.items():
                 print(f"{name}: {done} of {wanted} cells")
             return 0
         if given.action == "all":
-            checked, files = publishing.claims(sys.stdout)
-            for name in publishing.studies():
-                publishing.show(name, sys.stdout, checked=checked)
+            checked, files = publish.claims(sys.stdout)
+            for name in publish.studies():
+                publish.show(name, sys.stdout, checked=checked)
             for file in files:
                 print(f"written: {file}")
         for file in published_texts.write_texts():

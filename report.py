@@ -2,7 +2,7 @@
 
 import sys
 
-from experiments.command import report as main
+from experiments.cli.main import report as main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

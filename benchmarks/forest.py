@@ -29,9 +29,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from experiments import datasets  # noqa: E402
-from experiments.config import compose_runs  # noqa: E402
-from experiments.forest import LEARNER, OWN_TREES, fit_predict, fit_predict_labels  # noqa: E402
-from experiments.measure import PeakMemory  # noqa: E402
+from experiments.config.compose import compose_runs  # noqa: E402
+from experiments.learners.forest import LEARNER, OWN_TREES, fit_predict, fit_predict_labels  # noqa: E402
+from experiments.rankers.instrumentation import PeakMemory  # noqa: E402
 
 #: Data set: trees.
 TREES = {

@@ -25,11 +25,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from experiments import datasets  # noqa: E402
-from experiments.config import compose_runs  # noqa: E402
+from experiments.config.compose import compose_runs  # noqa: E402
+from experiments.evaluation.splits import folds  # noqa: E402
 from experiments.learners import NestedLogisticRegression  # noqa: E402
 from experiments.metrics.relative_f1 import feature_grid  # noqa: E402
 from experiments.printing import prepare_output  # noqa: E402
-from experiments.splits import folds  # noqa: E402
 from reliefe import ReliefF  # noqa: E402
 
 

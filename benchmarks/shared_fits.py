@@ -24,18 +24,18 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from experiments.cells import Cell  # noqa: E402
-from experiments.config import compose_runs  # noqa: E402
-from experiments.evaluate import _Fitting as Fitting  # noqa: E402
-from experiments.evaluate import _Part as Part  # noqa: E402
-from experiments.evaluate import fold_seed, make_learner  # noqa: E402
-from experiments.fits import Here  # noqa: E402
-from experiments.measure import one_thread  # noqa: E402
+from experiments.config.compose import compose_runs  # noqa: E402
+from experiments.evaluation.cell import Cell  # noqa: E402
+from experiments.evaluation.evaluate import _Fitting as Fitting  # noqa: E402
+from experiments.evaluation.evaluate import _Part as Part  # noqa: E402
+from experiments.evaluation.evaluate import fold_seed, make_learner  # noqa: E402
+from experiments.evaluation.score_cache import names_of  # noqa: E402
+from experiments.evaluation.splits import folds  # noqa: E402
+from experiments.execution.study import Study  # noqa: E402
 from experiments.metrics.relative_f1 import feature_grid  # noqa: E402
 from experiments.printing import prepare_output  # noqa: E402
-from experiments.score_cache import names_of  # noqa: E402
-from experiments.splits import folds  # noqa: E402
-from experiments.study import Study  # noqa: E402
+from experiments.rankers.fitting import Here  # noqa: E402
+from experiments.rankers.instrumentation import one_thread  # noqa: E402
 from reliefe.ranking import descending_order  # noqa: E402
 
 

@@ -143,7 +143,7 @@ class Watching:
 
 def stage(name: str, results: str, n_cells: int, backend: str, rankings: bool) -> None:
     """Run the study, or start it again when all is there."""
-    from experiments.runner import run_study
+    from experiments.execution.runner import run_study
 
     asked = configs(results, n_cells, backend, rankings)
     watching = Watching()

@@ -10,7 +10,7 @@ import psutil
 import pytest
 from server import HASTY, DataServer
 
-from experiments.datasets import transfer
+from experiments.datasets.download import http
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]
 LOCAL_DATA = os.environ.get("RELIEFE_LOCAL_DATA")
@@ -67,5 +67,5 @@ def server():
 def cache(tmp_path, monkeypatch):
     """An empty cache; downloads are allowed, and given up soon."""
     monkeypatch.delenv("RELIEFE_OFFLINE", raising=False)
-    monkeypatch.setattr(transfer, "PATIENCE", HASTY)
+    monkeypatch.setattr(http, "PATIENCE", HASTY)
     return tmp_path / "kept"

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 
-from experiments.progress import PlainProgress
+from experiments.execution.progress import PlainProgress
 from experiments.schema import ROW_SCHEMA, VOLATILE_COLUMNS
 
 LASTING = [name for name in ROW_SCHEMA.names if name not in VOLATILE_COLUMNS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.metrics.relative_f1 import area_under_relative_f1
-from experiments.rows import to_frame, to_table
+from experiments.store.rows import to_frame, to_table
 
 
 def row(ranker="a", repeat=0, fold=0, curve=(0.5, 1.0, 0.8), grid=(1, 2, 4), **changes):

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from made_up_rows import config
 
-from experiments.analysis import claims
-from experiments.analysis.claims_paper import MLC_RANKERS
 from experiments.analysis.pairs import Posteriors
+from experiments.analysis.paper import claims
+from experiments.analysis.paper.reported import MLC_RANKERS
 
 GRID = (1, 5, 10, 50, 100, 150, 200, 250, 300, 400)
 #: Folds and repeats that count as the paper's in tests.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import cheap
 import numpy as np
 
-from experiments.cells import cells_of
 from experiments.datasets import load
+from experiments.evaluation.cell import cells_of
 from experiments.metrics.relative_f1 import area_under_relative_f1
-from experiments.rows import to_frame, to_table
-from experiments.store import Store
+from experiments.store.rows import to_frame, to_table
+from experiments.store.store import Store
 
 #: The paper's rankers for one class per row: name → (name to show, skill, seconds of a fit).
 RANKERS = {
@@ -212,7 +212,7 @@ def study(
 
 
 def store(frame, configs, results):
-    """Write made-up rows where ``experiments.runner.collect_study(configs)`` finds them; return the configurations.
+    """Write made-up rows where ``experiments.execution.runner.collect_study(configs)`` finds them; return the configurations.
 
     Every data set's source is that of ``cheap.blobs``, so keys are those of real cells.
     """

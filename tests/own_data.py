@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiments.config import compose_runs
+from experiments.config.compose import compose_runs
 from experiments.datasets import load
 
 READERS = "experiments.datasets.local_file"

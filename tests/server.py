@@ -12,7 +12,7 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
-from experiments.datasets.transfer import Patience
+from experiments.datasets.download.http import Patience
 
 #: Gives up soon.
 HASTY = Patience(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from experiments.rows import to_table
-from experiments.store import cell_key
+from experiments.store.rows import to_table
+from experiments.store.store import cell_key
 
 KEY, OTHER = cell_key({"cell": 1}), cell_key({"cell": 2})
 

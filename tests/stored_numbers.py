@@ -126,8 +126,8 @@ def of_rankers(name):
 
 def of_evaluation(name):
     """Digest of curves: evaluation.multiclass, evaluation.multilabel (all features) and evaluation.ranking."""
-    from experiments.cells import cells_of
-    from experiments.evaluate import evaluate_all_features, evaluate_ranking
+    from experiments.evaluation.cell import cells_of
+    from experiments.evaluation.evaluate import evaluate_all_features, evaluate_ranking
 
     made = {}
     for dataset in ("wine", "words", "counts"):
@@ -181,7 +181,7 @@ def of_learner(_):
 
 def of_measure(name):
     """Digests of what is measured, or of what a function gives that measures are made of."""
-    from experiments.targets import locate
+    from experiments.locate import locate
 
     if name.startswith("experiments."):
         return {"wine": digest(json.dumps(_rounded(_measured(name)), sort_keys=True))}
@@ -205,8 +205,8 @@ def _called(name, function, X, y):
 
 def _measured(name):
     """What a measure makes of wine; a made-up fit stands for the ranker's."""
+    from experiments.evaluation.measurements import Subject
     from experiments.rankers import RankResult, built_value
-    from experiments.studies import Subject
 
     files = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in PROTOCOLS.glob("*.yaml")]
     (block,) = (each["measure"] for each in files if each.get("measure", {}).get("_target_") == name)
@@ -255,7 +255,7 @@ def found(name):
 
 
 def main():
-    from experiments.versions import NUMBERS
+    from experiments.evaluation.versions import NUMBERS
 
     stored = {name: {"version": version, "digests": found(name)} for name, version in NUMBERS.items()}
     FILE.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from listening import Listening, text_of
 from study_process import SETTINGS
 
-from experiments.runner import run_study
-from experiments.store import Store
+from experiments.execution.runner import run_study
+from experiments.store.store import Store
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]
 

@@ -10,7 +10,7 @@ import sys
 import cheap
 
 from experiments.errors import BadInputError
-from experiments.runner import run_study
+from experiments.execution.runner import run_study
 
 SETTINGS = {
     "names": "abc",  # one ranker each

@@ -9,10 +9,10 @@ import pytest
 from experiments.analysis.groups import groups_of
 from experiments.analysis.pairs import pairs_of
 from experiments.analysis.scores import complete_rows
-from experiments.config import compose_runs
+from experiments.config.compose import compose_runs
 from experiments.errors import ConfigError
+from experiments.evaluation.versions import present, versions
 from experiments.report import posteriors
-from experiments.versions import present, versions
 
 MINE = """
 class Mine:

@@ -6,9 +6,15 @@ import pytest
 from made_up import config, failed, frame, repeats, row
 from scipy import stats
 
-from experiments.analysis.coverage import SameNameError, coverage, expected_of, failures, study_rows
 from experiments.analysis.curves import rf1_curve
-from experiments.analysis.tables import complete, incomplete, publishable, summary
+from experiments.analysis.selection import (
+    SameNameError,
+    coverage,
+    expected_of,
+    failures,
+    study_rows,
+)
+from experiments.analysis.summary import complete, incomplete, publishable, summary
 
 
 def only(table):

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from experiments.datasets import DatasetError, load
-from experiments.datasets.arff import label_list, parse
-from experiments.datasets.files import Content
+from experiments.datasets.download.files import Content
+from experiments.datasets.readers.arff import label_list, parse
 from experiments.errors import ConfigError
 
 READER = "experiments.datasets.local_file"

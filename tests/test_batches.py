@@ -6,12 +6,12 @@ import pytest
 from listening import Listening, text_of
 from stored import rows, same
 
-from experiments import launch
-from experiments.cells import cells_of
-from experiments.keys import cell_key
-from experiments.runner import run_study
-from experiments.store import Store
-from experiments.work import Orders, Outcome, work_batch
+from experiments.evaluation.cell import cells_of
+from experiments.execution import scheduler
+from experiments.execution.runner import run_study
+from experiments.execution.worker import Orders, Outcome, work_batch
+from experiments.store.keys import cell_key
+from experiments.store.store import Store
 
 KEYS = [cell_key({"cell": number}) for number in range(5)]
 
@@ -23,14 +23,14 @@ def cells(name, n_repeats, checksum="0" * 64):
 
 def sizes(these, pace):
     shelved = {"0" * 64: "here", "1" * 64: "there"}
-    batches = list(launch._batches(these, pace, shelved, Orders("r", "d")))
+    batches = list(scheduler._batches(these, pace, shelved, Orders("r", "d")))
     assert [cell for batch, _, _ in batches for cell in batch] == these
     assert all({shelved[cell.checksum] for cell in batch} == {where} for batch, where, _ in batches)
     return [len(batch) for batch, _, _ in batches]
 
 
 def test_only_cells_known_to_be_quick_go_together():
-    pace = launch._Pace()
+    pace = scheduler._Pace()
     quick, slow, new = cells("quick", 10), cells("slow", 3), cells("new", 3)
     assert sizes([*quick, *slow], pace) == [1] * 13
     pace.add(Outcome(quick[0], "ran", seconds=0.001))
@@ -38,13 +38,13 @@ def test_only_cells_known_to_be_quick_go_together():
     assert sizes([*quick, *slow, *new], pace) == [10, 1, 1, 1, 1, 1, 1]
     pace.add(Outcome(quick[0], "ran", seconds=0.2))
     assert sizes(quick, pace) == [2] * 5  # the slowest of late counts
-    for _ in range(launch._PACE_OF):
+    for _ in range(scheduler._PACE_OF):
         pace.add(Outcome(quick[0], "ran", seconds=0.001))
     assert sizes(quick, pace) == [10]
 
 
 def test_a_batch_is_of_one_data_set_and_bounded():
-    pace = launch._Pace()
+    pace = scheduler._Pace()
     here, there = cells("a", 300), cells("a", 4, checksum="1" * 64)
     for cell in (here[0], there[0]):
         pace.add(Outcome(cell, "ran", seconds=1e-6))
@@ -79,7 +79,7 @@ def test_many_packs_of_batches_are_put_together(tmp_path):
 
 def test_a_full_disk_loses_the_batch_and_says_so(tmp_path, monkeypatch):
     data = cheap.blobs()
-    monkeypatch.setattr("experiments.work.unshelve", lambda path: (data.X, data.labels))
+    monkeypatch.setattr("experiments.execution.worker.unshelve", lambda path: (data.X, data.labels))
 
     def full(self, tables):
         raise OSError(28, "No space left on device")

@@ -45,7 +45,7 @@ def posterior():
 
 
 def model_of(q, n, rho, sigma_high, seed=0):
-    from experiments.analysis.bayes_model import Data
+    from experiments.analysis.bayes.model import Data
 
     rng = np.random.default_rng(seed)
     scaled = rng.normal(0, 1, (q, n)) * rng.uniform(0.3, 3, (q, 1)) + rng.normal(0, 1, (q, 1))
@@ -77,7 +77,7 @@ def constant_difference(pairs, tolerance):
 def test_the_collapsed_density_is_that_of_the_full_covariance_matrix(n, rho):
     import jax
 
-    from experiments.analysis import bayes_model
+    from experiments.analysis.bayes import model
 
     q = 5
     scaled, data = model_of(q, n, rho, 40.0)
@@ -91,7 +91,7 @@ def test_the_collapsed_density_is_that_of_the_full_covariance_matrix(n, rho):
                 "beta": rng.uniform(0.01, 0.1),
             }
             full = log_density(scaled, rho, (6.0, 50.0, 40.0), **drawn)
-            pairs.append((float(jax.jit(bayes_model.log_density)(**drawn, data=data)), full))
+            pairs.append((float(jax.jit(model.log_density)(**drawn, data=data)), full))
     constant_difference(pairs, 1e-8)
 
 
@@ -99,15 +99,15 @@ def test_the_collapsed_density_is_that_of_the_full_covariance_matrix(n, rho):
     "changed", [{"delta0": 6.5}, {"std0": 51.0}, {"nu": 0.9}, {"alpha": 2.5}, {"sigma": 41.0}]
 )
 def test_outside_the_bounds_there_is_nothing(changed):
-    from experiments.analysis import bayes_model
+    from experiments.analysis.bayes import model
 
     scaled, data = model_of(3, 10, 0.1, 40.0)
     inside = {"delta0": 1.0, "std0": 1.0, "nu": 5.0, "delta": np.zeros(3), "alpha": 1.5, "beta": 0.05}
     inside["sigma"] = np.ones(3)
-    assert np.isfinite(float(bayes_model.log_density(**inside, data=data)))
+    assert np.isfinite(float(model.log_density(**inside, data=data)))
     outside = inside | changed
     outside["sigma"] = np.broadcast_to(outside["sigma"], 3)
-    assert float(bayes_model.log_density(**outside, data=data)) == -np.inf
+    assert float(model.log_density(**outside, data=data)) == -np.inf
     assert log_density(scaled, 0.1, (6.0, 50.0, 40.0), **outside) == -np.inf
 
 
@@ -118,7 +118,7 @@ def test_outside_the_bounds_there_is_nothing(changed):
 def test_what_is_sampled_is_the_full_density_integrated(n, rho, sigma_high, bounded):
     import jax
 
-    from experiments.analysis import bayes_model
+    from experiments.analysis.bayes import model
 
     q = 3
     scaled, data = model_of(q, n, rho, sigma_high)
@@ -127,8 +127,8 @@ def test_what_is_sampled_is_the_full_density_integrated(n, rho, sigma_high, boun
     with jax.enable_x64(True):
         for _ in range(8):
             drawn = parameters_of(q, rng)
-            point = bayes_model.Point(**drawn)
-            ours = float(bayes_model.log_marginal(point, data, bounded=bounded))
+            point = model.Point(**drawn)
+            ours = float(model.log_marginal(point, data, bounded=bounded))
             pairs.append((ours, integrated(scaled, rho, (6.0, 50.0, sigma_high), **drawn)))
     constant_difference(pairs, 1e-6)
 
@@ -136,13 +136,13 @@ def test_what_is_sampled_is_the_full_density_integrated(n, rho, sigma_high, boun
 def test_the_map_to_the_parameters_has_the_jacobian_it_states():
     import jax
 
-    from experiments.analysis import bayes_model
+    from experiments.analysis.bayes import model
 
     _, data = model_of(3, 10, 0.1, 40.0)
 
     def flat(vector):
         position = {"delta0": vector[0], "std0": vector[1], "nu": vector[2], "z": vector[3:]}
-        return position, bayes_model.constrain(position, data)
+        return position, model.constrain(position, data)
 
     def parameters(vector):
         point = flat(vector)[1][0]
@@ -164,18 +164,18 @@ def test_the_map_to_the_parameters_has_the_jacobian_it_states():
 def test_filling_arrays_up_has_no_influence():
     import jax
 
-    from experiments.analysis import bayes_model, bayes_sampler
+    from experiments.analysis.bayes import model, sampler
 
     _, data = model_of(3, 20, 0.1, 40.0)
-    filled = bayes_sampler._fill(data)
+    filled = sampler._fill(data)
     width = len(filled.n)
     rng = np.random.default_rng(0)
     with jax.enable_x64(True):
         for bounded in (True, False):
             z = rng.normal(0, 2, width)
             position = {"delta0": 0.3, "std0": -5.0, "nu": 2.0}
-            whole = bayes_model.potential(position | {"z": z}, filled, bounded=bounded)
-            own = bayes_model.potential(position | {"z": z[:3]}, data, bounded=bounded)
+            whole = model.potential(position | {"z": z}, filled, bounded=bounded)
+            own = model.potential(position | {"z": z[:3]}, data, bounded=bounded)
             # What fills up is a standard normal of its own.
             assert float(whole - own) == pytest.approx((z[3:] ** 2).sum() / 2, rel=1e-9)
 
@@ -549,15 +549,15 @@ def test_names_of_data_sets_and_rankers_are_in_messages():
 
 
 def test_chains_that_do_not_agree_run_on_and_then_say_so(monkeypatch):
-    from experiments.analysis import bayes_sampler
+    from experiments.analysis.bayes import sampler
 
     x, y = scores(level=0.03)
-    monkeypatch.setattr(bayes_sampler, "LEAST_EFFECTIVE", 10**9)
+    monkeypatch.setattr(sampler, "LEAST_EFFECTIVE", 10**9)
     with pytest.warns(ConvergenceWarning, match=r"a and b: the chains did not converge: R-hat 1\.0"):
         result = hierarchical_tests({("a", "b"): (x, y)}, ROPE, 2, 1000, random_state=0)[("a", "b")]
     assert result.n_drawn == 8 * 2000
     assert len(result.sample) == 1000
-    monkeypatch.setattr(bayes_sampler, "LEAST_EFFECTIVE", 2500)
+    monkeypatch.setattr(sampler, "LEAST_EFFECTIVE", 2500)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = hierarchical_test(x, y, ROPE, 2, 1000, random_state=0)
@@ -566,9 +566,9 @@ def test_chains_that_do_not_agree_run_on_and_then_say_so(monkeypatch):
 
 def test_r_hat_sees_chains_that_disagree(monkeypatch):
     """The number that is reported is that of the chains: shifted ones must show in it."""
-    from experiments.analysis import bayes_sampler
+    from experiments.analysis.bayes import sampler
 
-    summed_up = bayes_sampler._summed_up
+    summed_up = sampler._summed_up
 
     def shifted(blocks, q):
         moved = [
@@ -577,7 +577,7 @@ def test_r_hat_sees_chains_that_disagree(monkeypatch):
         ]
         return summed_up(moved, q)
 
-    monkeypatch.setattr(bayes_sampler, "_summed_up", shifted)
+    monkeypatch.setattr(sampler, "_summed_up", shifted)
     with pytest.warns(ConvergenceWarning):
         result = hierarchical_test(*scores(level=0.03), ROPE, 2, 500, random_state=0)
     assert result.rhat["delta0"] > 1.1 and result.rhat["nu"] < 1.01

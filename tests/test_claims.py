@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from made_up_claims import EXTENTS, claim, everywhere, line, mcc, mlc, posteriors, rows, study, verdict
 
-from experiments import publishing
-from experiments.analysis import claims, claims_told
-from experiments.analysis.claims_model import Finding, decided
-from experiments.analysis.claims_paper import about_of
 from experiments.analysis.pairs import PAPER_PAIRS
-from experiments.config import compose_runs
+from experiments.analysis.paper import claims, wording
+from experiments.analysis.paper.claim import Finding, decided
+from experiments.analysis.paper.reported import about_of
+from experiments.cli import publish
+from experiments.config.compose import compose_runs
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "cannot be decided"
 FIRST, FASTER, TWO = (
@@ -239,7 +239,7 @@ def test_verdicts_do_not_depend_on_what_else_is_checked():
 @pytest.fixture(scope="module")
 def published():
     names = ("mcc_published", "mcc_times", "convergence", "adaptive_k", "mlc_sampled", "mlc_published")
-    studies = [publishing.rows(name) for name in names]
+    studies = [publish.rows(name) for name in names]
     return studies, claims.check(claims.pool_of(studies), n_draws=20).set_index(["about", "claim"])
 
 
@@ -283,32 +283,32 @@ def test_ratios_of_published_times_are_those_of_the_rows(published):
 
 def test_what_most_claims_lack_is_said_once():
     whole = "har, genes (every ranker); chess × A"
-    shared, own = claims_told.shared_missing(
+    shared, own = wording.shared_missing(
         [whole, "", whole, f"{whole}; times of chess × B", "genes (every ranker)"]
     )
     assert shared == whole
     assert own == ["", "", "", "also times of chess × B", "genes (every ranker)"]
     # What only some lack stays with them.
     some = ["har (every ranker)"] * 3 + ["har (every ranker); chess × A"] * 2
-    assert claims_told.shared_missing(some) == ("har (every ranker)", [""] * 3 + ["also chess × A"] * 2)
-    assert claims_told.shared_missing(["a", "b"]) == ("", ["a", "b"])
-    assert claims_told.shared_missing(["", ""]) == ("", ["", ""])
+    assert wording.shared_missing(some) == ("har (every ranker)", [""] * 3 + ["also chess × A"] * 2)
+    assert wording.shared_missing(["a", "b"]) == ("", ["a", "b"])
+    assert wording.shared_missing(["", ""]) == ("", ["", ""])
 
 
 def test_what_claims_lack_is_shared_by_what_they_are_about():
     made = study(everywhere(mcc(), claims.MCC_DATASETS[:2]))
     found = claims.check(claims.pool_of([made, study({"medical": mlc()}, "multilabel")], EXTENTS), n_draws=0)
-    said = claims_told.lacking(found)
+    said = wording.lacking(found)
     assert said.startswith(
         "Missing, evaluated as the paper's, where a line says nothing else: optdigits, madelon, "
     )
     assert said.count("(every ranker), for claims about multi-") == 2
-    told = claims_told.told(found).set_index(found["claim"])["numbers"]
+    told = wording.told(found).set_index(found["claim"])["numbers"]
     assert (
         "Missing" not in told[FIRST] and "Missing: delicious (every ranker)" in told["delicious and cosine"]
     )
 
 
 def test_a_verdict_without_a_number_has_no_noise():
-    assert claims_told.shown(OPEN, "within the noise of the folds") == OPEN
+    assert wording.shown(OPEN, "within the noise of the folds") == OPEN
     assert verdict("mcc", FIRST, study(everywhere(mcc()))) == HOLDS  # all are first

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from made_up_claims import GRID, everywhere, line, mlc, study, verdict
 
-from experiments.analysis import claims
-from experiments.analysis.claims_paper import DISTANCES, of_labels
+from experiments.analysis.paper import claims
+from experiments.analysis.paper.reported import DISTANCES, of_labels
 
 HOLDS, NOT = "holds", "does not hold"
 E, F = claims.RELIEFE, claims.RELIEFF

@@ -5,9 +5,9 @@ import pytest
 from made_up_claims import EXTENTS, claim, everywhere, line, mcc, posteriors, study
 from scipy import stats
 
-from experiments.analysis import claims, claims_told
-from experiments.analysis.claims_evidence import Evidence, Folds, drawn_means
 from experiments.analysis.pairs import PAPER_PAIRS
+from experiments.analysis.paper import claims, wording
+from experiments.analysis.paper.evidence import Evidence, Folds, drawn_means
 
 HOLDS, NOT = "holds", "does not hold"
 
@@ -46,7 +46,7 @@ def test_a_difference_below_the_one_sided_test_at_5_percent_is_within_the_noise(
     made = study({"dlbcl": mcc(reliefe=0.9, random_forest=0.9 - gap)}, jitter={("dlbcl", "reliefe"): jitter})
     found = line("mcc", "ReliefE superior on dlbcl", made, n_draws=200)
     assert (found["verdict"], found["noise"]) == (HOLDS, "within the noise of the folds" if noisy else "")
-    assert claims_told.shown(found["verdict"], found["noise"]) == HOLDS + (
+    assert wording.shown(found["verdict"], found["noise"]) == HOLDS + (
         ", within the noise of the folds" * noisy
     )
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from made_up_claims import EXTENTS, everywhere, mcc, mlc, posteriors, rows, study
 
-from experiments.analysis import claims
+from experiments.analysis.paper import claims
 from experiments.analysis.stand_ins import STAND_INS
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "cannot be decided"

@@ -8,9 +8,9 @@ from made_up import frame, row
 from made_up_claims import EXTENTS, rows
 from made_up_rows import config
 
-from experiments.analysis import claims
-from experiments.analysis.claims_paper import CONVERGING
-from experiments.analysis.claims_pool import Pool
+from experiments.analysis.paper import claims
+from experiments.analysis.paper.pool import Pool
+from experiments.analysis.paper.reported import CONVERGING
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "cannot be decided"
 NUMBERS = (1, 2, 4, 8, 16, 32, None)
@@ -175,7 +175,10 @@ def test_measurements_of_several_studies_are_one_pool():
         found = {"class_sizes": [40], "neighbors": [[10 if dataset == "chess" else 30]], "counts": [[9]]}
         made = frame([row("reliefe_adaptive", dataset=dataset, protocol="adaptive_k") | {
             "kind": "adaptive_k", "measurement": json.dumps(found)}])  # fmt: skip
-        protocol = {"measure": {"_target_": "experiments.studies.fits.adaptive_k"}, "name": "adaptive_k"}
+        protocol = {
+            "measure": {"_target_": "experiments.evaluation.measurements.fits.adaptive_k"},
+            "name": "adaptive_k",
+        }
         asked = {"dataset_key": dataset, "dataset": {"task": "multiclass"}, "ranker_key": "reliefe_adaptive",
                  "protocol": protocol | {"n_splits": 1, "n_repeats": 1}}  # fmt: skip
         return made, [asked]

@@ -26,10 +26,10 @@ from studies import (
 )
 
 import experiments
-from experiments.config import compose_runs
-from experiments.crews import crew_for
+from experiments.config.compose import compose_runs
 from experiments.errors import ConfigError, LauncherError
-from experiments.runner import run_study
+from experiments.execution.local import crew_for
+from experiments.execution.runner import run_study
 
 DASK = {"backend": "dask", "n_workers": 2}
 N_CELLS = 12
@@ -322,6 +322,6 @@ def test_launchers_are_chosen_and_set_on_the_command_line():
 
 def test_a_launcher_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.delattr(experiments, "clusters", raising=False)
-    monkeypatch.setitem(sys.modules, "experiments.clusters", None)
+    monkeypatch.setitem(sys.modules, "experiments.execution.dask", None)
     with pytest.raises(ConfigError, match=r"launcher=dask needs .*pip install -e \.\[study,cluster\]"):
         crew_for({"backend": "dask"}, 5, print)

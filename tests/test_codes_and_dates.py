@@ -16,8 +16,8 @@ from scipy.io import savemat
 
 from experiments.datasets import DatasetError, RawData, load
 from experiments.datasets.classes import classes_of_texts
-from experiments.datasets.coding import coded
 from experiments.datasets.column_kinds import are_dates
+from experiments.datasets.encoding import coded
 
 REAL, VEC = to_r.RObjectType.REAL, to_r.RObjectType.VEC
 

@@ -7,8 +7,8 @@ from made_up import config, failed, frame, row
 
 from experiments.analysis.bayes import hierarchical_test
 from experiments.analysis.comparisons import compare_rankers, f1_along, score_table
-from experiments.analysis.coverage import expected_of
 from experiments.analysis.critical_distance import average_ranks
+from experiments.analysis.selection import expected_of
 from experiments.errors import BadInputError
 
 LEVELS = {"a": 0.85, "b": 0.65, "c": 0.64}

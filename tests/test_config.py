@@ -12,12 +12,12 @@ import pytest
 import yaml
 from scipy.io import savemat
 
-from experiments.cells import cells_of
-from experiments.config import GROUPS, PROJECT_ROOT, compose_runs
-from experiments.config_help import names
+from experiments.config.compose import GROUPS, PROJECT_ROOT, compose_runs
+from experiments.config.help import names
 from experiments.datasets import load
 from experiments.errors import BadInputError, ConfigError
-from experiments.targets import is_score_function, locate, parameter_names
+from experiments.evaluation.cell import cells_of
+from experiments.locate import is_score_function, locate, parameter_names
 
 CONF = PROJECT_ROOT / "conf"
 RANKERS = names(CONF, "ranker")

@@ -9,7 +9,7 @@ from scipy import stats
 
 from experiments.analysis.critical_distance import average_ranks, compare_ranks, critical_distance
 from experiments.errors import BadInputError
-from experiments.numbers import rank_shown
+from experiments.formatting import rank_shown
 
 #: AUC of four variants of C4.5: J. Demšar, JMLR 7 (2006), table 6. Two of "voting" are printed as 0.975 and have
 #: the ranks 2 and 3: the first must have been the larger one before it was rounded.

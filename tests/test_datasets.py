@@ -11,8 +11,8 @@ import yaml
 from scipy import sparse
 from scipy.io import savemat
 
-from experiments.config import PROJECT_ROOT
-from experiments.config_help import names
+from experiments.config.compose import PROJECT_ROOT
+from experiments.config.help import names
 from experiments.datasets import DatasetError, RawData, load, nonzero_share
 from experiments.errors import ConfigError
 from experiments.places import source_blocks

@@ -9,7 +9,7 @@ import pytest
 from test_datasets import NAMES, stated
 from test_datasets_files import NEVER_SEEN, PAPER
 
-from experiments.datasets import __main__ as command
+from experiments.cli import datasets as command
 from experiments.datasets.overview import as_markdown, as_text, find_out
 
 ROOT = Path(__file__).resolve().parents[1]

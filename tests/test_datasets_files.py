@@ -10,8 +10,8 @@ from scipy import sparse
 from test_datasets import LOCAL, NAMES, stated, well_formed
 
 from experiments.datasets import load
+from experiments.locate import locate
 from experiments.places import source_blocks, source_paths
-from experiments.targets import locate
 
 QUANTITIES = ("rows", "features", "classes", "nonzero_share")
 

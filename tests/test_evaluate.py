@@ -13,14 +13,19 @@ from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from experiments import evaluate
-from experiments.cells import cells_of
 from experiments.errors import ConfigError
-from experiments.evaluate import evaluate_all_features, evaluate_ranking, fold_seed, make_learner
+from experiments.evaluation import evaluate
+from experiments.evaluation.cell import cells_of
+from experiments.evaluation.evaluate import (
+    evaluate_all_features,
+    evaluate_ranking,
+    fold_seed,
+    make_learner,
+)
+from experiments.evaluation.splits import folds
 from experiments.metrics.relative_f1 import feature_grid
-from experiments.rows import from_frame, to_frame
 from experiments.schema import ROW_SCHEMA, VOLATILE_COLUMNS
-from experiments.splits import folds
+from experiments.store.rows import from_frame, to_frame
 
 LOGISTIC = {"_target_": "sklearn.linear_model.LogisticRegression", "C": 1.0, "max_iter": 10000}
 

@@ -12,9 +12,9 @@ import pytest
 from listening import Listening, text_of
 from studies import done_cells, finish, numbers_of, rows_of, start, undisturbed
 
-from experiments.config import PROJECT_ROOT
-from experiments.runner import collect_study, run_study
-from experiments.store import Store
+from experiments.config.compose import PROJECT_ROOT
+from experiments.execution.runner import collect_study, run_study
+from experiments.store.store import Store
 
 WIDE = {"n_features": 3000, "n_rows": 40}
 
@@ -141,7 +141,7 @@ def test_so_is_the_score_of_all_features_when_nothing_else_is_missing(tmp_path, 
 
 # --- a reader who has seen enough
 
-COMMAND = "import sys; from experiments.command import main; sys.exit(main())"
+COMMAND = "import sys; from experiments.cli.main import main; sys.exit(main())"
 LAUNCHERS = {
     "one worker": ["launcher.n_workers=1"],
     "workers": ["launcher.n_workers=2"],

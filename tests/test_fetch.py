@@ -9,7 +9,8 @@ import time
 import pytest
 from server import files_in, zipped
 
-from experiments.datasets import fetch, transfer
+from experiments.datasets.download import cache as fetch
+from experiments.datasets.download import http
 from experiments.errors import ConfigError, DownloadError, MissingFileError
 
 DATA = b"".join(b"%d,%d\n" % (number, number * number) for number in range(20000))
@@ -185,8 +186,8 @@ def test_another_file_in_the_meantime_is_not_mixed_with_the_first(server, cache)
 
 def test_waits_longer_each_time(server, cache, monkeypatch):
     waits = []
-    monkeypatch.setattr(transfer.time, "sleep", waits.append)
-    monkeypatch.setattr(transfer, "PATIENCE", transfer.Patience(attempts=5, first_wait=1, longest_wait=6))
+    monkeypatch.setattr(http.time, "sleep", waits.append)
+    monkeypatch.setattr(http, "PATIENCE", http.Patience(attempts=5, first_wait=1, longest_wait=6))
     with pytest.raises(DownloadError, match="tried 5 times"):
         obtain(server.put("/data.csv", DATA, "500"), cache)
     assert waits == [1, 2, 4, 6] and len(server.asked) == 5

@@ -15,7 +15,8 @@ import pytest
 from server import HASTY, files_in, zipped
 from test_fetch import DATA, SHA256, obtain
 
-from experiments.datasets import fetch, transfer
+from experiments.datasets.download import cache as fetch
+from experiments.datasets.download import http
 from experiments.errors import DatasetError, DownloadError, MissingFileError
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]
@@ -228,7 +229,7 @@ def test_processes_at_once_download_once(server, cache):
 
 def test_killed_in_the_middle(server, cache):
     url = server.put("/data.csv", DATA, "half then silence", "fine")
-    patient = transfer.Patience(read_timeout=30)
+    patient = http.Patience(read_timeout=30)
     running = subprocess.Popen(**program(url, cache, patience=patient), stdout=subprocess.PIPE)
     deadline = time.monotonic() + 30
     while not [each for each in cache.rglob("part") if each.stat().st_size >= len(DATA) // 2 - 65536]:

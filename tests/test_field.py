@@ -6,14 +6,14 @@ import yaml
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
-from experiments import targets
-from experiments.config import PROJECT_ROOT, compose_runs
+from experiments import locate
+from experiments.config.compose import PROJECT_ROOT, compose_runs
 from experiments.errors import ConfigError
-from experiments.ranker_check import check
+from experiments.evaluation.versions import versions
 from experiments.rankers import rank
+from experiments.rankers.contract import check
 from experiments.rankers.information import JMI, MRMR
 from experiments.rankers.scores import anova_f, chi2
-from experiments.versions import versions
 
 OTHERS = (
     "fast_select_relieff",
@@ -168,7 +168,7 @@ def test_labels_are_refused():
     ("module", "name"), [("fast_select", "fast_select_relieff"), ("fast_select", "jmi"), ("boruta", "boruta")]
 )
 def test_a_missing_extra_says_what_to_install(module, name, monkeypatch):
-    real = targets.importlib.import_module
+    real = locate.importlib.import_module
 
     def without(wanted):
         if wanted.partition(".")[0] == module:
@@ -177,9 +177,9 @@ def test_a_missing_extra_says_what_to_install(module, name, monkeypatch):
             raise ModuleNotFoundError(f"No module named {module!r}", name=module)
         return real(wanted)
 
-    monkeypatch.setattr(targets.importlib, "import_module", without)
+    monkeypatch.setattr(locate.importlib, "import_module", without)
     with pytest.raises(ConfigError, match=rf"{module}.*\n.*\.\[field\]"):
-        targets.locate(stated(name)["_target_"])
+        locate.locate(stated(name)["_target_"])
 
 
 def test_the_packages_behind_adapters_are_in_the_key():

@@ -11,8 +11,8 @@ from made_up import config, frame, repeats
 from made_up_rows import study
 
 from experiments import report
-from experiments.config import compose_runs
-from experiments.config_help import names
+from experiments.config.compose import compose_runs
+from experiments.config.help import names
 from experiments.files import file_stem
 from experiments.places import conf_folder
 from experiments.report.names import Names

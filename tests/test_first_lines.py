@@ -8,7 +8,7 @@ from scipy.io import savemat
 from experiments.datasets import DatasetError, load
 from experiments.datasets.classes import is_numeric_target
 from experiments.errors import BadInputError, ConfigError
-from experiments.splits import SplitError, check_classes
+from experiments.evaluation.splits import SplitError, check_classes
 
 TABLE = "a,y\n1,u\n2,v\n"
 SEMICOLONS = "a;y\n1;u\n2;v\n"

@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from experiments import datasets
-from experiments.config import compose_runs
-from experiments.forest import LEARNER, OWN_TREES, fit_predict
+from experiments.config.compose import compose_runs
 from experiments.learners import random_forest, self_check
+from experiments.learners.forest import LEARNER, OWN_TREES, fit_predict
 from experiments.learners.random_forest import Forest, covers
 
 #: Shapes of made-up features, by name.

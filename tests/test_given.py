@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from experiments.datasets.coding import coded
+from experiments.datasets.encoding import coded
 from experiments.datasets.raw import RawData
 from experiments.errors import DatasetError
 

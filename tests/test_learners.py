@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MaxAbsScaler
 
-from experiments.evaluate import make_learner
+from experiments.evaluation.evaluate import make_learner
 from experiments.learners import NestedLogisticRegression, nested_logistic_regression
 
 TIGHT = {"C": 1.0, "tol": 1e-9, "max_iter": 100_000}

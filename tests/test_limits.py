@@ -10,9 +10,9 @@ import cheap
 import psutil
 import pytest
 
-from experiments import limits
-from experiments.fits import FitEnded, Here, Limits, described
-from experiments.limits import Keeper, settled
+from experiments.rankers import limits
+from experiments.rankers.fitting import FitEnded, Here, Limits, described
+from experiments.rankers.limits import Keeper, settled
 
 DATA = cheap.blobs()
 X, Y = DATA.X, DATA.labels
@@ -174,7 +174,7 @@ def test_what_a_ranker_prints_or_reads_is_not_taken_for_an_answer(keeper, capfd)
 def test_the_process_ends_with_the_one_that_keeps_it(tmp_path):
     root = Path(__file__).resolve().parents[1]
     script = (
-        "from experiments.fits import Limits\nfrom experiments.limits import Keeper\nimport cheap\n"
+        "from experiments.rankers.fitting import Limits\nfrom experiments.rankers.limits import Keeper\nimport cheap\n"
         "data, keeper = cheap.blobs(), Keeper(Limits(600))\n"
         f"keeper.fit(cheap.function('endless', pids={str(tmp_path / 'pids')!r}), data.X, data.labels, 0)\n"
     )

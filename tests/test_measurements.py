@@ -12,18 +12,18 @@ from listening import Listening, text_of
 from scipy import sparse
 
 from experiments import report
-from experiments.analysis import measurements
-from experiments.cells import cells_of
-from experiments.config import compose_runs
+from experiments.analysis.paper import measurements
+from experiments.config.compose import compose_runs
 from experiments.datasets import nonzero_share
 from experiments.errors import RankerError
-from experiments.evaluate import evaluate_measurement, evaluate_ranking, fold_seed
+from experiments.evaluation.cell import cells_of
+from experiments.evaluation.evaluate import evaluate_measurement, evaluate_ranking, fold_seed
+from experiments.evaluation.measurements import Subject
+from experiments.execution.runner import collect_study, run_study
 from experiments.rankers import built_value, rank
 from experiments.report.measurements import missing_lines
-from experiments.runner import collect_study, run_study
 from experiments.schema import ROW_SCHEMA
-from experiments.store import Store
-from experiments.studies import Subject
+from experiments.store.store import Store
 from reliefe import ReliefF
 from reliefe.embedding import latent_dimension, sparsification_epsilon, sparsify, two_nn_line
 from reliefe.scaling import normalise

@@ -9,10 +9,10 @@ import pytest
 import rdata
 from own_data import block, from_arff, from_csv, from_parquet
 
-from experiments.config import PROJECT_ROOT
+from experiments.config.compose import PROJECT_ROOT
 from experiments.datasets import DatasetError, RawData, load
-from experiments.datasets.coding import coded
-from experiments.datasets.text_table import MISSING_WORDS
+from experiments.datasets.encoding import coded
+from experiments.datasets.readers.delimited import MISSING_WORDS
 
 GRADES = "x,y\n1,None\n2,Mild\n3,Severe\n4,None\n"
 NOMINAL = "g,y\nNone,0\nMild,1\nMild,1\nSevere,0\n"

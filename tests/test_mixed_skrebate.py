@@ -8,7 +8,7 @@ import skrebate
 from sklearn.datasets import load_digits, load_wine
 
 import reliefe
-from experiments.config import compose_runs
+from experiments.config.compose import compose_runs
 from experiments.rankers import rank
 from reliefe.compatible import ramp
 

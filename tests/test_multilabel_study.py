@@ -17,17 +17,18 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import f1_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from experiments import cells, evaluate, forest
-from experiments.cells import cells_of
-from experiments.config import PROJECT_ROOT, compose_runs
+from experiments.config.compose import PROJECT_ROOT, compose_runs
 from experiments.errors import ConfigError, RankerError
-from experiments.evaluate import evaluate_all_features, evaluate_ranking, fold_seed
-from experiments.forest import fit_predict, fit_predict_labels
-from experiments.learners import self_check
+from experiments.evaluation import cell as cells
+from experiments.evaluation import evaluate
+from experiments.evaluation.cell import cells_of
+from experiments.evaluation.evaluate import evaluate_all_features, evaluate_ranking, fold_seed
+from experiments.evaluation.splits import folds
+from experiments.execution.runner import run_study
+from experiments.learners import forest, self_check
+from experiments.learners.forest import fit_predict, fit_predict_labels
 from experiments.metrics.f1 import f1_micro_macro_labels
 from experiments.rankers import rank
-from experiments.runner import run_study
-from experiments.splits import folds
 from reliefe import ReliefE, ReliefF
 
 FOREST = {"_target_": "sklearn.ensemble.RandomForestClassifier", "n_estimators": 7, "random_state": None}

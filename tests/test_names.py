@@ -13,21 +13,21 @@ from matplotlib.text import Text
 
 from experiments import report
 from experiments.analysis import bayes
-from experiments.command import run
-from experiments.config import compose_runs
-from experiments.config_shapes import one_line
+from experiments.cli.main import run
+from experiments.config.compose import compose_runs
+from experiments.config.validation import one_line
 from experiments.figures import (
     adaptive_k,
     area,
     convergence,
     densities,
     latent_dimension,
+    layout,
     phases,
     posterior,
     recovery,
     rf1_curve,
     rf1_panels,
-    sheet,
     similarity,
     sparsification,
     style,
@@ -153,7 +153,7 @@ def every_figure(names):
         ),
     )
     yield "latent_dimension", latent_dimension.figure(measured("x", **points), title=title, note=note)
-    yield "empty", sheet.empty(title, title, note)
+    yield "empty", layout.empty(title, title, note)
 
 
 def test_no_figure_is_left_out():
@@ -212,11 +212,11 @@ def test_powers_of_ten_without_markup():
 
 
 def test_a_long_name_keeps_its_beginning_and_its_end():
-    assert sheet.shortened("short") == "short"
+    assert layout.shortened("short") == "short"
     name = "beginning " + "x" * 200 + " end"
-    cut = sheet.shortened(name)
+    cut = layout.shortened(name)
     assert cut.startswith("beginning") and cut.endswith(" end") and cut.count("…") == 1
-    assert 2.0 < sheet.text_width(cut, 7) <= sheet.LONGEST
+    assert 2.0 < layout.text_width(cut, 7) <= layout.LONGEST
 
 
 @pytest.mark.parametrize("task", ["multiclass", "multilabel"])

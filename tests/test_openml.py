@@ -15,7 +15,7 @@ from scipy import sparse
 from server import files_in
 
 from experiments.datasets import load
-from experiments.datasets.openml_source import openml
+from experiments.datasets.openml import openml
 from experiments.errors import ConfigError, DatasetError, MissingFileError
 from experiments.places import Places
 
@@ -47,7 +47,7 @@ def block(server, **source):
         "name": "x",
         "task": "multiclass",
         "source": {
-            "_target_": "experiments.datasets.openml_source.openml",
+            "_target_": "experiments.datasets.openml.openml",
             "server": server.address + "/",
             **source,
         },

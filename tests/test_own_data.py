@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
-from experiments.config import PROJECT_ROOT, compose_runs
+from experiments.config.compose import PROJECT_ROOT, compose_runs
 from experiments.datasets import load
 from experiments.errors import BadInputError, ConfigError, DatasetError, MissingFileError
 
@@ -495,7 +495,7 @@ def test_the_help_page_has_the_sizes_of_data_made_on_the_spot():
 def test_a_generated_data_set_that_leaves_its_size_open_is_listed_without(tmp_path):
     (tmp_path / "dataset").mkdir()
     (tmp_path / "dataset" / "mine.yaml").write_text(
-        "name: mine\ntask: multiclass\nsource:\n  _target_: experiments.datasets.generated.parity\n  order: 3\n"
+        "name: mine\ntask: multiclass\nsource:\n  _target_: experiments.datasets.synthetic.parity\n  order: 3\n"
     )
     text = compose_runs(["--config-dir", str(tmp_path), "--help"]).text
     assert [line.split(maxsplit=1)[1] for line in text.splitlines() if line.split()[:1] == ["mine"]] == [

@@ -10,10 +10,11 @@ from scipy.io import savemat
 from server import HASTY
 from test_own_data import loaded, typed
 
-from experiments.datasets import fetch, parsed_cache, svmlight, transfer
-from experiments.datasets.coding import coded
-from experiments.datasets.files import Content
+from experiments.datasets.download import cache, http
+from experiments.datasets.download.files import Content
+from experiments.datasets.encoding import coded
 from experiments.datasets.raw import RawData
+from experiments.datasets.readers import parsed_cache, svmlight
 from experiments.errors import DatasetError, DownloadError
 from experiments.places import Places
 
@@ -124,14 +125,14 @@ def test_a_place_is_that_of_the_source_though_rows_are_left_out():
 
 
 def test_a_failed_download_leaves_no_empty_folder(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(transfer, "PATIENCE", HASTY)
+    monkeypatch.setattr(http, "PATIENCE", HASTY)
     monkeypatch.delenv("RELIEFE_OFFLINE", raising=False)
     url = server.put("/data.csv", b"1,2\n" * 3000, "404")
     with pytest.raises(DownloadError, match="404"):
-        fetch.obtain("x", download={"url": url}, cache=tmp_path)
+        cache.obtain("x", download={"url": url}, cache=tmp_path)
     server.moods["/data.csv"] = ["half"]
     with pytest.raises(DownloadError, match=r"broke off after 6000 of 12000 bytes"):
-        fetch.obtain("x", download={"url": url}, cache=tmp_path)
+        cache.obtain("x", download={"url": url}, cache=tmp_path)
     assert list((tmp_path / "downloads").glob("*.arriving")) == []
 
 
@@ -139,7 +140,7 @@ def test_a_failed_download_leaves_no_empty_folder(server, tmp_path, monkeypatch)
 def test_room_is_asked_for_on_a_full_disk_only(tmp_path, number, room):
     with (
         pytest.raises(DownloadError, match=r"paths\.cache=FOLDER") as error,
-        transfer.room_for(tmp_path, "x"),
+        http.room_for(tmp_path, "x"),
     ):
         raise OSError(number, "Permission denied")
     assert ("make room" in str(error.value)) == room

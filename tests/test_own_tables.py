@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.config import compose_runs
+from experiments.config.compose import compose_runs
 from experiments.datasets import load
 from experiments.errors import BadInputError, ConfigError, DatasetError
 

@@ -9,13 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 from stored import rows, same
 
-from experiments import pack_folder, packs
-from experiments.cells import rows_of
-from experiments.keys import cell_key
-from experiments.packs import damaged_groups, open_pack
+from experiments.evaluation.cell import rows_of
 from experiments.schema import ADDED_COLUMNS, ROW_SCHEMA
-from experiments.sealed import UntrustedError
-from experiments.store import Store
+from experiments.store import pack as packs
+from experiments.store import pack_folder
+from experiments.store.cell_file import UntrustedError
+from experiments.store.keys import cell_key
+from experiments.store.pack import damaged_groups, open_pack
+from experiments.store.store import Store
 
 KEYS = [cell_key({"cell": number}) for number in range(40)]
 
@@ -135,7 +136,7 @@ def test_rows_bear_the_names_that_cells_have_now(store):
 
 def test_rows_of_a_version_with_fewer_columns_are_read(store, monkeypatch):
     old = pa.schema([field for field in ROW_SCHEMA if field.name not in ADDED_COLUMNS])
-    monkeypatch.setattr("experiments.store.conforming", lambda table: table.select(old.names))
+    monkeypatch.setattr("experiments.store.store.conforming", lambda table: table.select(old.names))
     filled(store, KEYS[:3])
     assert not set(ADDED_COLUMNS) & set(pq.read_schema(store.path(KEYS[0])).names)
     monkeypatch.undo()

@@ -12,7 +12,7 @@ import pytest
 from experiments.analysis.cost import places
 from experiments.analysis.scores import MEASURES
 from experiments.errors import BadInputError
-from experiments.numbers import fixed, likeness, likeness_digits
+from experiments.formatting import fixed, likeness, likeness_digits
 from experiments.report import page
 from experiments.report.page import charts
 

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.analysis.scores import MEASURES
 from experiments.figures import style
-from experiments.numbers import fixed, likeness_digits
+from experiments.formatting import fixed, likeness_digits
 
 PHONE = {
     "viewport": {"width": 390, "height": 844},

@@ -11,7 +11,7 @@ from experiments.places import PROJECT_ROOT
 from experiments.printing import READABLE, readable
 
 EIGHT_BITS = ["cp1252", "latin-1", "ascii", "cp437", "cp1250", "koi8-r"]
-STUDY = "import sys; from experiments.command import main; sys.exit(main(sys.argv[1:]))"
+STUDY = "import sys; from experiments.cli.main import main; sys.exit(main(sys.argv[1:]))"
 #: Arguments, exit code, and a piece of what is printed.
 PROGRAMS = [
     (["run.py", "dataset=wne"], 2, "unknown dataset 'wne'; did you mean wine"),

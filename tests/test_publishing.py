@@ -12,14 +12,15 @@ from listening import LASTING, Listening
 from PIL import Image
 
 import bootstrap
-from experiments import datasets, published_texts, publishing, report
-from experiments import versions as package_versions
-from experiments.analysis import measurements
-from experiments.config import compose_runs
+from experiments import datasets, report
+from experiments.analysis.paper import measurements
+from experiments.cli import publish, published_texts
+from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
-from experiments.runner import run_study
-from experiments.store import Store
-from experiments.study import Study
+from experiments.evaluation import versions as package_versions
+from experiments.execution.runner import run_study
+from experiments.execution.study import Study
+from experiments.store.store import Store
 
 ARGV = [
     "dataset=wine,breast_cancer",
@@ -38,18 +39,18 @@ def configs(name, folder, local_data=None):
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """A small study that was run, and its published copy."""
-    monkeypatch.setattr(publishing, "_configs", configs)
+    monkeypatch.setattr(publish, "_configs", configs)
     result = run_study(configs("tiny", tmp_path / "results"), n_workers=1, progress=Listening())
     assert result.exit_code == 0
     folder = tmp_path / "results" / "published"
-    assert publishing.collect(tmp_path / "results", None, folder, ["tiny"]) == {"tiny": (8, 8)}
+    assert publish.collect(tmp_path / "results", None, folder, ["tiny"]) == {"tiny": (8, 8)}
     return result.frame, folder
 
 
 def test_published_rows_are_those_that_were_run_but_for_weights_of_later_repeats(run, monkeypatch):
     frame, folder = run
     monkeypatch.setattr(datasets, "load", None)  # needs no data set
-    found, asked = publishing.rows("tiny", folder)
+    found, asked = publish.rows("tiny", folder)
     assert len(asked) == 4 and len(found) == len(frame) == 24
     lasting = [name for name in LASTING if name != "weights"]
     for name in [*lasting, "fit_seconds", "learner_seconds", "dataset", "ranker", "protocol"]:
@@ -67,10 +68,10 @@ def test_published_rows_are_those_that_were_run_but_for_weights_of_later_repeats
 
 
 def test_weights_of_very_many_columns_are_not_published(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(publishing, "WEIGHTS_OF_COLUMNS", 20)  # wine has 13, breast_cancer 30
+    monkeypatch.setattr(publish, "WEIGHTS_OF_COLUMNS", 20)  # wine has 13, breast_cancer 30
     folder = tmp_path / "narrow"
-    publishing.collect(tmp_path / "results", None, folder, ["tiny"])
-    found, _ = publishing.rows("tiny", folder)
+    publish.collect(tmp_path / "results", None, folder, ["tiny"])
+    found, _ = publish.rows("tiny", folder)
     first = found[found["repeat"] == 0]
     wide = first["dataset"] == "breast_cancer"
     assert first["weights"][wide].isna().all() and first["weights"][~wide].notna().all() and wide.any()
@@ -80,7 +81,7 @@ def test_seconds_are_means_over_data_sets_that_all_with_times_have(run, tmp_path
     frame, folder = run
     untimed = (frame["dataset"] == "wine") & (frame["ranker"] == "relieff")
     partly = frame.assign(fit_seconds=frame["fit_seconds"].mask(untimed))
-    monkeypatch.setattr(publishing, "rows", lambda *_: (partly, configs("tiny", folder)))
+    monkeypatch.setattr(publish, "rows", lambda *_: (partly, configs("tiny", folder)))
     text = published_texts.overview("tiny", folder)
     assert "seconds of one fit, mean over breast_cancer." in text
     (line,) = [each for each in text.splitlines() if each.startswith("| Mutual information |")]
@@ -111,11 +112,11 @@ def test_times_are_published_from_one_folder_alone_when_it_is_named(run, tmp_pat
     for config in quiet:
         config["protocol"]["n_repeats"] = 1
     timed = run_study(quiet, n_workers=1, progress=Listening()).frame
-    counts = publishing.collect(
+    counts = publish.collect(
         tmp_path / "results", None, tmp_path / "copy", ["tiny"], times=tmp_path / "quiet"
     )
     assert counts == {"tiny": (8, 8)}
-    found, _ = publishing.rows("tiny", tmp_path / "copy")
+    found, _ = publish.rows("tiny", tmp_path / "copy")
     first = found[found["repeat"] == 0]
     keys = ["cell_key", "fold"]
     both = first.merge(timed, on=keys, suffixes=("", "_quiet"))
@@ -138,19 +139,19 @@ def test_each_study_has_a_pack_that_changes_with_its_own_rows_alone(run, tmp_pat
             else [{**each, "protocol": {**each["protocol"], "n_repeats": 3}} for each in whole]
         )
 
-    monkeypatch.setattr(publishing, "_configs", two)
+    monkeypatch.setattr(publish, "_configs", two)
     results, folder = tmp_path / "results", tmp_path / "copy"
-    publishing.collect(results, None, folder, ["tiny", "longer"])
+    publish.collect(results, None, folder, ["tiny", "longer"])
     before = packs(folder)
     assert [name.partition("-")[0] for name in before] == [
         "tiny"
     ]  # the other has no finished cell of its own
     assert run_study(two("longer", results), n_workers=1, progress=Listening()).counts.ran > 0
-    publishing.collect(results, None, folder, ["tiny", "longer"])
+    publish.collect(results, None, folder, ["tiny", "longer"])
     after = packs(folder)
     assert before.items() <= after.items()
     assert sorted(name.partition("-")[0] for name in after) == ["longer", "tiny"]
-    found, _ = publishing.rows("longer", folder)
+    found, _ = publish.rows("longer", folder)
     assert sorted(found["repeat"].unique()) == [0, 1, 2]
 
 
@@ -159,9 +160,9 @@ def test_cells_that_are_not_done_are_not_published(run, tmp_path):
     store = Store(tmp_path / "results")
     (gone, *_) = json.loads((folder / "rows" / "cells.json").read_text())["tiny"]
     store.path(gone[0]).unlink()
-    before = publishing.collect(tmp_path / "results", None, tmp_path / "copy", ["tiny"])
+    before = publish.collect(tmp_path / "results", None, tmp_path / "copy", ["tiny"])
     assert before == {"tiny": (8, 8)}  # it is still there, published
-    assert publishing.collect(tmp_path / "results", None, folder, ["tiny"]) == {"tiny": (8, 8)}
+    assert publish.collect(tmp_path / "results", None, folder, ["tiny"]) == {"tiny": (8, 8)}
 
 
 def test_published_figures_are_one_small_file_each(run):
@@ -171,7 +172,7 @@ def test_published_figures_are_one_small_file_each(run):
     stale, other = (folder / "figures" / name for name in (f"{stem}_rf1.svg", "of_someone_else.svg"))
     for file in (stale, other):
         file.write_text("<svg/>")
-    written = publishing.show("tiny", io.StringIO(), folder)
+    written = publish.show("tiny", io.StringIO(), folder)
     figures = [file for file in written if file.parent.name == "figures"]
     assert figures and {file.suffix for file in figures} == {".png"}
     for file in figures:
@@ -180,7 +181,7 @@ def test_published_figures_are_one_small_file_each(run):
     assert stale.with_suffix(".png") in figures and not stale.exists()
     assert other.exists(), "what no study makes is left alone"
     # Whoever runs a study by themselves gets both.
-    frame, asked = publishing.rows("tiny", folder)
+    frame, asked = publish.rows("tiny", folder)
     mine = report.show(frame, asked, {"results": folder.parent / "mine"}, io.StringIO())
     assert {file.suffix for file in mine if file.parent.name == "figures"} == {".png", ".svg"}
 
@@ -207,7 +208,7 @@ def test_the_overview_has_the_numbers_of_the_rows(run):
 
 @pytest.mark.parametrize("name", ["phases", "adaptive_k", "sparsity", "latent_dimension"])
 def test_measurements_have_their_numbers_in_the_overview(name):
-    frame, asked = publishing.rows(name)
+    frame, asked = publish.rows(name)
     text = published_texts.overview(name)
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
     pairs = frame[frame["status"] == "ok"][["dataset", "ranker"]].drop_duplicates()
@@ -267,9 +268,9 @@ def test_claims_are_checked_on_the_rows_of_all_published_studies(tmp_path, monke
     times, times_configs = made_up_rows.study(["madelon"], rankers, name="one", n_repeats=1, n_splits=10)
     chess, chess_configs = made_up_rows.study(["chess"], rankers, name="two", n_repeats=10, n_splits=10)
     both = {"one": (times, times_configs), "two": (chess, chess_configs)}
-    monkeypatch.setattr(publishing, "studies", lambda folder: list(both))
-    monkeypatch.setattr(publishing, "rows", lambda name, folder: both[name])
-    found, files = publishing.claims(io.StringIO(), tmp_path)
+    monkeypatch.setattr(publish, "studies", lambda folder: list(both))
+    monkeypatch.setattr(publish, "rows", lambda name, folder: both[name])
+    found, files = publish.claims(io.StringIO(), tmp_path)
     assert [file.name for file in files] == ["claims.csv", "claims.tex"]
     line = found.set_index("claim").loc["faster than all Relief rankers"]
     assert "0 of 32 comparisons" in line["evidence"] and "on chess, madelon" in line["evidence"]
@@ -280,16 +281,16 @@ def test_claims_are_checked_on_the_rows_of_all_published_studies(tmp_path, monke
 def test_what_is_not_there_is_named(tmp_path, run):
     _, folder = run
     with pytest.raises(BadInputError, match="nothing has been published"):
-        publishing.rows("tiny", tmp_path / "nowhere")
+        publish.rows("tiny", tmp_path / "nowhere")
     with pytest.raises(BadInputError, match="other has not been published; published: tiny"):
-        publishing.rows("other", folder)
+        publish.rows("other", folder)
     with pytest.raises(BadInputError, match=r"claims.csv is missing"):
         published_texts.claims_overview(folder)
     with pytest.raises(BadInputError, match=r"studies.yaml"):
-        publishing.studies(folder)
+        publish.studies(folder)
     (folder / "studies.yaml").write_text("- mcc\n- 3\n")
     with pytest.raises(BadInputError, match="list of names"):
-        publishing.studies(folder)
+        publish.studies(folder)
 
 
 def test_a_part_of_a_text_is_replaced():
@@ -306,7 +307,7 @@ def test_numbers_in_the_texts_are_those_of_the_published_rows():
 
 
 def test_published_cells_are_found_by_whoever_runs_the_same(local_data, monkeypatch):
-    frame, _ = publishing.rows("mcc_published")
+    frame, _ = publish.rows("mcc_published")
     versions = {
         name: version for each in frame["versions"].unique() for name, version in json.loads(each).items()
     }
@@ -314,7 +315,7 @@ def test_published_cells_are_found_by_whoever_runs_the_same(local_data, monkeypa
     monkeypatch.setattr(package_versions, "installed", versions.get)
     argv = ["study=mcc_published", "dataset=chess,dlbcl", f"paths.local_data={local_data}"]
     asked = Study(compose_runs(argv).configs)
-    found = Store(publishing.FOLDER.parent).states(asked.cells)
+    found = Store(publish.FOLDER.parent).states(asked.cells)
     assert len(asked.cells) == 280 and set(found.values()) == {"ok"} and len(found) == 280
 
 
@@ -325,19 +326,19 @@ def test_a_first_run_works_and_is_not_read_from_published_rows():
         ["dataset=wine,breast_cancer", "ranker=relieff,random_forest,mutual_information"],
     ):
         cells = Study(compose_runs(argv).configs).cells
-        assert cells and Store(publishing.FOLDER).states(cells) == {}
+        assert cells and Store(publish.FOLDER).states(cells) == {}
 
 
 def test_published_studies_are_there_and_hold_no_path_of_a_machine():
-    names = publishing.studies()
+    names = publish.studies()
     assert published_texts._MAIN in names
     for name in names:
-        frame, asked = publishing.rows(name)
+        frame, asked = publish.rows(name)
         assert len(frame) and set(frame["status"]) == {"ok"}
         assert set(frame["dataset"]) <= {each["dataset_key"] for each in asked}
-    size = sum(file.stat().st_size for file in (publishing.FOLDER / "rows").rglob("*") if file.is_file())
+    size = sum(file.stat().st_size for file in (publish.FOLDER / "rows").rglob("*") if file.is_file())
     assert size < 40 * 2**20
-    for file in publishing.FOLDER.rglob("*"):
+    for file in publish.FOLDER.rglob("*"):
         if file.suffix in (".csv", ".json", ".html", ".svg", ".tex", ".yaml"):
             text = file.read_text(encoding="utf-8")
             assert not re.search(r"/(tmp|home|root|work|Users|mnt|srv)/", text), file
@@ -349,5 +350,5 @@ def test_rows_are_collected_from_a_folder_that_is_there(tmp_path, place):
     (tmp_path / "published" / "rows").mkdir(parents=True)
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInputError, match="there is no results folder"):
-        publishing.collect(tmp_path / place, None, tmp_path / "published", ["smoke"])
+        publish.collect(tmp_path / place, None, tmp_path / "published", ["smoke"])
     assert (tmp_path / "published" / "rows").is_dir()

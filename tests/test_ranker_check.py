@@ -11,10 +11,10 @@ import breakers
 import numpy as np
 import pytest
 
-from experiments.config import PROJECT_ROOT
+from experiments.cli.check_ranker import main
+from experiments.config.compose import PROJECT_ROOT
 from experiments.errors import ConfigError
-from experiments.ranker_check import CHECKS, check
-from experiments.rankers.__main__ import main
+from experiments.rankers.contract import CHECKS, check
 
 
 def own(name):

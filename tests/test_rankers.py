@@ -11,8 +11,8 @@ import yaml
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from experiments.config import PROJECT_ROOT
-from experiments.config_help import names
+from experiments.config.compose import PROJECT_ROOT
+from experiments.config.help import names
 from experiments.rankers import ConfigError, RankerError, build, rank
 from experiments.rankers.weights import checked_weights
 

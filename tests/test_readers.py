@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.io import savemat
 
 from experiments.datasets import DatasetError, RawData, load
-from experiments.datasets.coding import coded
+from experiments.datasets.encoding import coded
 from experiments.errors import ConfigError
 
 READERS = "experiments.datasets.local_file"
@@ -219,7 +219,7 @@ def test_second_load_takes_the_parsed_copy(cached, monkeypatch):
     copies, _, loads = cached
     first = loads()
     assert len(list(copies.iterdir())) == 1
-    monkeypatch.setattr("experiments.datasets.arff.parse", refuse)
+    monkeypatch.setattr("experiments.datasets.readers.arff.parse", refuse)
     again = loads()
     assert again.checksum == first.checksum
     assert again.feature_names == first.feature_names == ("a", "b=x", "b=y", "b=z")
@@ -233,7 +233,7 @@ def test_what_decides_the_content_decides_the_copy(cached, monkeypatch):
     assert loads(class_names={"no": "never"}).class_names == ("never", "yes")
     file.write_text(ARFF.replace("3,z", "4,z"))
     assert loads().checksum != first.checksum
-    monkeypatch.setattr("experiments.datasets.arff._VERSION", 99)
+    monkeypatch.setattr("experiments.datasets.readers.arff._VERSION", 99)
     loads()
     assert len(list(copies.iterdir())) == 5
 
@@ -293,7 +293,7 @@ def test_sparse_labels_go_through_a_copy(tmp_path, monkeypatch):
     (tmp_path / "small.arff").write_bytes(bz2.compress((text + "{0 1,2 3}\n{}\n{1 1,3 2}\n").encode()))
     stated = block("arff", "small.arff", "multilabel", labels=["l", "m"])
     first = load(stated, tmp_path, cache=tmp_path)
-    monkeypatch.setattr("experiments.datasets.arff.parse", refuse)
+    monkeypatch.setattr("experiments.datasets.readers.arff.parse", refuse)
     again = load(stated, tmp_path, cache=tmp_path)
     assert again.checksum == first.checksum and again.class_names == ("l", "m")
     assert sparse.issparse(again.X) and again.y.toarray().tolist() == [[1, 0], [0, 0], [0, 1]]
@@ -449,5 +449,5 @@ def test_unpacked_content_is_not_needed_for_a_parsed_copy(cached, monkeypatch):
     _, file, loads = cached
     file.write_bytes(bz2.compress(ARFF.encode()))
     loads()
-    monkeypatch.setattr("experiments.datasets.files.unpacked", refuse)
+    monkeypatch.setattr("experiments.datasets.download.files.unpacked", refuse)
     assert loads().X.shape == (3, 4)

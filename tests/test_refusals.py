@@ -9,15 +9,15 @@ import scipy.sparse as sp
 from listening import Listening
 from sklearn.base import BaseEstimator
 
-from experiments import command
-from experiments.config import compose_runs
-from experiments.config_help import names
+from experiments.cli import main
+from experiments.config.compose import compose_runs
+from experiments.config.help import names
 from experiments.errors import BadInputError, RankerError
+from experiments.execution.runner import run_study
+from experiments.execution.study import TASKS, _check_tasks
 from experiments.places import conf_folder
 from experiments.rankers import rank
 from experiments.rankers.refusals import refusal
-from experiments.runner import run_study
-from experiments.study import TASKS, _check_tasks
 
 FILES = names(conf_folder(), "ranker")
 DISTANCES = names(conf_folder(), "target_distance")
@@ -124,7 +124,7 @@ def test_a_command_refuses_before_the_data_are_read(tmp_path, monkeypatch, capsy
     monkeypatch.setattr("experiments.datasets.load", lambda *_, **__: pytest.fail("a data set was read"))
     program, *more = typed
     argv = ["dataset=yeast", "ranker=relieff,mutual_information,surf", f"paths.results={tmp_path / 'out'}"]
-    assert getattr(command, program)([*more, *argv]) == 2
+    assert getattr(main, program)([*more, *argv]) == 2
     out, errors = capsys.readouterr()
     said, hint = errors.splitlines()
     assert out == "" and hint.startswith("leave it out")

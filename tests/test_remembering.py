@@ -8,7 +8,7 @@ from cheap import config
 from scipy import sparse
 from sklearn.datasets import load_wine
 
-from experiments.runner import run_study
+from experiments.execution.runner import run_study
 from reliefe import ReliefE, ReliefF, embedding
 
 N_SPLITS = 2
@@ -126,7 +126,7 @@ def test_a_wrong_memory_is_named(memory):
 
 def test_a_study_embeds_each_fold_once_and_has_the_rows_of_one_that_does_not(tmp_path, computed, monkeypatch):
     def frame(results):
-        monkeypatch.setattr("experiments.evaluate._warm", set())
+        monkeypatch.setattr("experiments.evaluation.evaluate._warm", set())
         configs = [
             config(
                 tmp_path / results,

@@ -13,7 +13,7 @@ from experiments.analysis.curves import rf1_curve
 from experiments.analysis.pairs import pairs_of
 from experiments.analysis.similarity import cluster_order, pairwise_fuji, similarity_matrix
 from experiments.analysis.stability import stability
-from experiments.analysis.tables import summary
+from experiments.analysis.summary import summary
 from experiments.metrics.fuji import area_under_fuji, fuji_curve
 from experiments.metrics.stability import ranking_stability, rounding_as_zero
 from reliefe import MultiSURF, TuRF

@@ -11,7 +11,7 @@ from own_data import block, from_arff, from_csv, from_parquet, loaded
 from scipy.io import savemat
 
 from experiments.datasets import DatasetError, RawData, load
-from experiments.datasets.coding import coded
+from experiments.datasets.encoding import coded
 from experiments.datasets.names import all_whole_and_different, counts_rows, is_nameless
 
 SHUFFLED = [5, 3, 9, 1, 7]

@@ -6,11 +6,12 @@ import cheap
 import pytest
 from listening import Listening, text_of
 
-from experiments import datasets, evaluate
+from experiments import datasets
 from experiments.errors import BadInputError, ConfigError, DatasetError
-from experiments.runner import collect_study, run_study
+from experiments.evaluation import evaluate
+from experiments.execution.runner import collect_study, run_study
 from experiments.schema import ROW_SCHEMA
-from experiments.store import Store
+from experiments.store.store import Store
 
 FOREST = {"_target_": "sklearn.ensemble.RandomForestClassifier", "n_estimators": 5, "random_state": None}
 LOGISTIC = {"_target_": "sklearn.linear_model.LogisticRegression", "C": 1.0, "max_iter": 10000}

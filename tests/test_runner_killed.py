@@ -27,10 +27,10 @@ from studies import (
     wait_for,
 )
 
-from experiments.config import PROJECT_ROOT
-from experiments.desk import at_work
-from experiments.runner import collect_study, run_study
-from experiments.store import Store
+from experiments.config.compose import PROJECT_ROOT
+from experiments.execution.runner import collect_study, run_study
+from experiments.execution.scratch import at_work
+from experiments.store.store import Store
 
 N_CELLS, N_REPEATS = 12, 4
 N_KILLS = 20
@@ -295,7 +295,7 @@ ONE_AND_SEVERAL = """
 import sys
 import cheap, joblib
 from listening import Listening, text_of
-from experiments.runner import run_study
+from experiments.execution.runner import run_study
 
 def run(n_workers, folder):
     configs = [cheap.config(folder, cheap.function("between"), n_repeats=2)]

@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 from listening import Listening, text_of
 
-from experiments import command, evaluate, limits, runner, work
+from experiments.cli import main
 from experiments.errors import BadInputError
+from experiments.evaluation import evaluate
+from experiments.execution import runner, worker
+from experiments.execution.runner import collect_study, run_study
 from experiments.files import check_folder
-from experiments.fits import Limits, Terms
-from experiments.limits import Keeper
-from experiments.runner import collect_study, run_study
-from experiments.store import Store
+from experiments.rankers import limits
+from experiments.rankers.fitting import Limits, Terms
+from experiments.rankers.limits import Keeper
+from experiments.store.store import Store
 
 
 @pytest.fixture(autouse=True)
@@ -223,7 +226,7 @@ def test_a_ranker_gets_no_more_threads_than_its_worker_has(n_threads, used):
 
 
 def evaluate_cells(ranker):
-    from experiments.cells import cells_of
+    from experiments.evaluation.cell import cells_of
 
     return cells_of(cheap.config("x", ranker), checksum="0" * 64, task="multiclass")
 
@@ -232,11 +235,11 @@ def evaluate_cells(ranker):
     ("n_here", "n_threads", "timed"), [(2, 2, True), (3, 2, False), (1, 5, False), (4, 1, True)]
 )
 def test_timings_are_kept_only_where_every_thread_has_a_core(tmp_path, monkeypatch, n_here, n_threads, timed):
-    monkeypatch.setattr(work, "n_cores", lambda: 4)
+    monkeypatch.setattr(worker, "n_cores", lambda: 4)
     (cell,) = evaluate_cells(cheap.function("between"))
     data = cheap.blobs()
-    orders = work.Orders(str(tmp_path), str(tmp_path), Limits(), n_threads, n_here)
-    assert work.work(cell, data.X, data.labels, orders).how == "ran"
+    orders = worker.Orders(str(tmp_path), str(tmp_path), Limits(), n_threads, n_here)
+    assert worker.work(cell, data.X, data.labels, orders).how == "ran"
     frame = Store(tmp_path).read(cell.key)
     for column in TIMES:
         assert frame[column].notna().all() if timed else frame[column].isna().all()
@@ -245,7 +248,7 @@ def test_timings_are_kept_only_where_every_thread_has_a_core(tmp_path, monkeypat
 
 def test_more_workers_than_cores_are_said_and_not_timed(tmp_path, monkeypatch):
     monkeypatch.setattr(runner.joblib, "cpu_count", lambda: 2)
-    monkeypatch.setattr(work, "n_cores", lambda: 2)
+    monkeypatch.setattr(worker, "n_cores", lambda: 2)
     words = Listening()
     configs = study(tmp_path, GOOD)
     configs[0]["launcher"]["n_threads"] = 3
@@ -258,7 +261,7 @@ def test_more_workers_than_cores_are_said_and_not_timed(tmp_path, monkeypatch):
 
 
 def test_workers_and_threads_share_the_cores(monkeypatch):
-    from experiments.crews import LocalCrew
+    from experiments.execution.local import LocalCrew
 
     monkeypatch.setattr("joblib.cpu_count", lambda: 8)
 
@@ -313,7 +316,7 @@ def test_results_that_are_no_folder_are_said_in_one_line(tmp_path, monkeypatch, 
         results.mkdir()
         (results / "rows").symlink_to(taken.absolute())
     start, *more = program
-    code = getattr(command, start)([*more, "dataset=wine", "ranker=anova_f", f"paths.results={results}"])
+    code = getattr(main, start)([*more, "dataset=wine", "ranker=anova_f", f"paths.results={results}"])
     out, errors = capsys.readouterr()
     said, instead = errors.splitlines()
     assert (code, out, instead) == (2, "", "name another one with paths.results=FOLDER")

@@ -7,11 +7,18 @@ import numpy as np
 import pandas as pd
 from listening import Listening
 
-from experiments import report, runner
-from experiments.cells import cells_of
-from experiments.numbers import count
-from experiments.progress import BarProgress, Forecast, PlainProgress, in_words, progress_for
-from experiments.runner import run_study
+from experiments import report
+from experiments.evaluation.cell import cells_of
+from experiments.execution import runner
+from experiments.execution.progress import (
+    BarProgress,
+    Forecast,
+    PlainProgress,
+    in_words,
+    progress_for,
+)
+from experiments.execution.runner import run_study
+from experiments.formatting import count
 
 
 def test_warnings_are_summed_up_in_one_line(tmp_path, caplog, recwarn):

@@ -10,10 +10,11 @@ import pytest
 from made_up import frame, repeats, row
 from made_up_rows import study
 
-from experiments import publishing, report
+from experiments import report
 from experiments.analysis.groups import groups_of
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
 from experiments.analysis.scores import complete_rows
+from experiments.cli import publish
 from experiments.report import posteriors
 from experiments.report import study as report_of_study
 
@@ -109,7 +110,7 @@ def test_groups_are_those_of_every_pair_looked_at(seed):
 
 
 def test_abs_mean_is_the_plain_ranker_on_features_with_two_values():
-    rows, configs = publishing.rows("mcc_published")
+    rows, configs = publish.rows("mcc_published")
     (group,) = groups_of(configs)
     found = same_rankers(complete_rows(rows, group.expected))
     assert found.on["chess"] == [

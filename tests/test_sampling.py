@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from experiments.analysis.datasets import dataset_table
 from experiments.analysis.groups import groups_of
-from experiments.config import compose_runs
+from experiments.analysis.paper.datasets import dataset_table
+from experiments.config.compose import compose_runs
 from experiments.datasets.loading import Dataset, checksum_of
 from experiments.datasets.sampling import sampled
 from experiments.errors import ConfigError
-from experiments.report.page.words import extent
-from experiments.runner import run_study
+from experiments.execution.runner import run_study
+from experiments.report.page.sentences import extent
 
 
 def made_up(X, y, task="multiclass"):

@@ -14,14 +14,15 @@ from listening import Listening, text_of
 from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
-from experiments import evaluate, score_cache, work
-from experiments.cells import cells_of
-from experiments.evaluate import evaluate_all_features, evaluate_ranking
-from experiments.fits import Terms
+from experiments.evaluation import evaluate, score_cache
+from experiments.evaluation.cell import cells_of
+from experiments.evaluation.evaluate import evaluate_all_features, evaluate_ranking
+from experiments.evaluation.score_cache import Score, ScoreCache, names_of
+from experiments.execution import worker
+from experiments.execution.runner import run_study
 from experiments.learners import NestedLogisticRegression
 from experiments.metrics.relative_f1 import feature_grid
-from experiments.runner import run_study
-from experiments.score_cache import Score, ScoreCache, names_of
+from experiments.rankers.fitting import Terms
 from reliefe.ranking import descending_order
 
 FOREST = {"_target_": "sklearn.ensemble.RandomForestClassifier", "n_estimators": 5}
@@ -43,7 +44,7 @@ def no_memory(monkeypatch):
 
 def forget():
     """Do as a new process."""
-    work._scores.cache_clear()
+    worker._scores.cache_clear()
     evaluate._warm.clear()
 
 
@@ -510,7 +511,7 @@ def test_seconds_are_those_of_the_fits(monkeypatch, tmp_path):
 
 
 def test_the_configuration_has_a_switch():
-    from experiments.config import compose_runs
+    from experiments.config.compose import compose_runs
 
     for text, expected in (("true", True), ("false", False)):
         plan = compose_runs(["dataset=digits", "ranker=anova_f", f"launcher.score_cache={text}"])

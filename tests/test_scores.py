@@ -8,9 +8,9 @@ from made_up_rows import DISTANCES, RANKERS, mlc_rankers, study
 from scipy import stats
 
 from experiments.analysis.averages import averages, speed_ratios
-from experiments.analysis.coverage import coverage
 from experiments.analysis.groups import groups_of, missing_in_words, missing_of
 from experiments.analysis.scores import MEASURES, common, comparable, complete_rows, fold_scores, score_table
+from experiments.analysis.selection import coverage
 
 # --- measures ---
 

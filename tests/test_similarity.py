@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from made_up import config, failed, frame, repeats, row
 
-from experiments.analysis.coverage import expected_of
+from experiments.analysis.selection import expected_of
 from experiments.analysis.similarity import cluster_order, pairwise_fuji, similarity_matrix
 from experiments.metrics.fuji import area_under_fuji, fuji_curve
 

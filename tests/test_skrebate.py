@@ -9,7 +9,7 @@ import skrebate
 import yaml
 
 import reliefe
-from experiments.config import PROJECT_ROOT
+from experiments.config.compose import PROJECT_ROOT
 from experiments.datasets import load
 
 #: Ours → theirs.

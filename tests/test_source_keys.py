@@ -9,11 +9,11 @@ import yaml
 from own_data import block, from_arff, from_csv, from_parquet, loaded
 from scipy.io import savemat
 
-from experiments.config import PROJECT_ROOT, compose_runs
+from experiments.config.compose import PROJECT_ROOT, compose_runs
+from experiments.config.override_texts import pieces, spelled, written
+from experiments.config.source_keys import annotations_of, converted, typed_source, typed_sources
 from experiments.datasets import DatasetError, RawData, load
 from experiments.errors import BadInputError, ConfigError
-from experiments.override_texts import pieces, spelled, written
-from experiments.source_keys import annotations_of, converted, typed_source, typed_sources
 
 TABLE = "x,y\n1,a\n2,b\n"
 NAMES = [
@@ -78,7 +78,7 @@ def test_the_data_sets_own_keys_have_types():
 def test_every_reader_states_the_type_of_every_key(reader):
     import inspect
 
-    from experiments.targets import locate
+    from experiments.locate import locate
 
     target = f"experiments.datasets.{reader}"
     parameters = set(inspect.signature(locate(target)).parameters) - {"places"}

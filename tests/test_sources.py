@@ -11,8 +11,9 @@ import pytest
 from test_datasets import NAMES, stated
 from test_openml import CLASSES, ROWS, VALUES, is_right
 
-from experiments.datasets import fetch, load
-from experiments.datasets.files import unpacked
+from experiments.datasets import load
+from experiments.datasets.download import cache as fetch
+from experiments.datasets.download.files import unpacked
 from experiments.errors import DatasetError, MissingFileError
 from experiments.places import source_blocks
 

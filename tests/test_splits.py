@@ -12,8 +12,8 @@ from iterstrat.ml_stratifiers import RepeatedMultilabelStratifiedKFold
 from scipy import sparse
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold
 
-from experiments import splits
-from experiments.splits import SplitError, check_classes, folds
+from experiments.evaluation import splits
+from experiments.evaluation.splits import SplitError, check_classes, folds
 
 Y = np.repeat([0, 1, 2], [40, 25, 12])
 
@@ -176,7 +176,7 @@ FOLDS_PROCESS = """
 import random, sys
 import numpy as np
 from scipy import sparse
-from experiments.splits import folds
+from experiments.evaluation.splits import folds
 random.seed(int(sys.argv[1]))
 np.random.seed(int(sys.argv[1]))
 T = sparse.csr_matrix(np.random.default_rng(0).random((90, 5)) < 0.2, dtype=np.int8)

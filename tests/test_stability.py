@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from made_up import config, failed, frame, row
 from scipy.stats import norm
 
-from experiments.analysis.coverage import expected_of
+from experiments.analysis.selection import expected_of
 from experiments.analysis.stability import stability, stability_table, unstated
 from experiments.metrics.fuji import area_under_fuji, areas_under_fuji, fuji_curve
 from experiments.metrics.stability import (

@@ -12,7 +12,7 @@ from experiments.analysis.pairs import PAPER_PAIRS, pairs_of, paper_pairs, poste
 from experiments.analysis.scores import complete_rows
 from experiments.analysis.stand_ins import STAND_INS, stands_for
 from experiments.figures import style
-from experiments.report.output import draw_group
+from experiments.report.figures import draw_group
 
 FEW = {"n_splits": 2, "n_repeats": 1, "n_points": 4, "n_features": 30}
 OURS = {STAND_INS.get(name, name): each for name, each in RANKERS.items()}

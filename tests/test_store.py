@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stored import KEY, OTHER, rows, same, visible
 
-from experiments.keys import keys_of_repeats
-from experiments.rows import to_frame, to_table
-from experiments.store import Store, cell_key
+from experiments.store.keys import keys_of_repeats
+from experiments.store.rows import to_frame, to_table
+from experiments.store.store import Store, cell_key
 
 
 @pytest.fixture
@@ -220,7 +220,7 @@ def test_the_good_file_of_another_cell_is_foreign_here(store):
 
 
 def test_rows_of_another_version_are_foreign(store, monkeypatch):
-    monkeypatch.setattr("experiments.sealed.ROWS_VERSION", 999)
+    monkeypatch.setattr("experiments.store.cell_file.ROWS_VERSION", 999)
     store.write(KEY, rows())
     assert store.has(KEY)
     monkeypatch.undo()

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from stored import KEY, visible
 
-from experiments.rows import all_ok
 from experiments.schema import ROW_SCHEMA
-from experiments.store import Store
+from experiments.store.rows import all_ok
+from experiments.store.store import Store
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]
 

@@ -10,13 +10,13 @@ import cheap
 import pytest
 import yaml
 
-from experiments import cells
-from experiments.cells import cells_of
-from experiments.config import PROJECT_ROOT, compose_runs
-from experiments.config_help import names
+from experiments.config.compose import PROJECT_ROOT, compose_runs
+from experiments.config.help import names
 from experiments.errors import BadInputError, ConfigError
+from experiments.evaluation import cell as cells
+from experiments.evaluation.cell import cells_of
+from experiments.execution.runner import run_study
 from experiments.rankers import build
-from experiments.runner import run_study
 
 CONF = PROJECT_ROOT / "conf"
 DISTANCES = ("f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic")

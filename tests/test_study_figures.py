@@ -8,12 +8,12 @@ import pytest
 from boxes import assert_ticks_apart, assert_tidy, by_gid, texts
 from made_up_rows import MLC_DATASETS, mlc_rankers, study
 
-from experiments.analysis import densities as kernel
-from experiments.analysis import measurements
 from experiments.analysis.averages import averages
 from experiments.analysis.comparison import compare
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import branch_of, groups_of
+from experiments.analysis.paper import densities as kernel
+from experiments.analysis.paper import measurements
 from experiments.analysis.scores import complete_rows, score_table
 from experiments.figures import (
     adaptive_k,
@@ -21,17 +21,17 @@ from experiments.figures import (
     convergence,
     densities,
     latent_dimension,
+    layout,
     phases,
     posterior,
     rf1_panels,
-    sheet,
     similarity,
     sparsification,
     style,
     times,
 )
 from experiments.report.curves import best_of_panels, panels_of
-from experiments.report.output import draw_group, draw_measurements
+from experiments.report.figures import draw_group, draw_measurements
 
 NOTE = "Missing: a long story about many rankers and data sets, which does not end soon. " * 4
 
@@ -630,8 +630,8 @@ def test_without_numbers_a_figure_says_so(make):
 
 def test_lines_of_small_print_fit_and_lose_nothing():
     words = "a bb ccc-dddd " * 30 + "x" * 300
-    lines = sheet.wrapped(words, 2.0)
-    assert all(sheet.text_width(line, sheet.NOTE) <= 2.0 for line in lines)
+    lines = layout.wrapped(words, 2.0)
+    assert all(layout.text_width(line, layout.NOTE) <= 2.0 for line in lines)
     assert "".join(lines).replace(" ", "") == words.replace(" ", "")
 
 
@@ -643,7 +643,7 @@ def test_the_measured_width_is_the_drawn_width():
         figure = Figure(figsize=(8, 1), dpi=300)
         text = figure.text(0, 0, "numbers of neighbours, WWW iii", fontsize=7)
         wide = text.get_window_extent(drawn(figure)).width / 300
-    assert sheet.text_width(text.get_text(), 7) == pytest.approx(wide, rel=0.03)
+    assert layout.text_width(text.get_text(), 7) == pytest.approx(wide, rel=0.03)
 
 
 def test_areas_differ_in_black_and_white():

@@ -13,20 +13,20 @@ from matplotlib.figure import Figure
 
 from experiments import report
 from experiments.analysis import bayes
-from experiments.analysis import claims as paper
 from experiments.analysis.comparison import compare
-from experiments.analysis.complexity import complexity_table, growth
-from experiments.analysis.datasets import dataset_table
 from experiments.analysis.groups import groups_of
 from experiments.analysis.pairs import PAPER_PAIRS, ROPE, pairs_of
+from experiments.analysis.paper import claims as paper
+from experiments.analysis.paper.complexity import complexity_table, growth
+from experiments.analysis.paper.datasets import dataset_table
 from experiments.analysis.scores import MEASURES, complete_rows, score_table
-from experiments.config import compose_runs
+from experiments.config.compose import compose_runs
 from experiments.errors import BadScoresError
 from experiments.figures import style
 from experiments.metrics.stability import orders, selection_stability, top_sets
 from experiments.report import posteriors
 from experiments.report import study as whole_study
-from experiments.report.page.tables import number
+from experiments.report.page.table import number
 from experiments.report.tables import Tables, escaped, formula
 
 FEW = {"n_repeats": 1, "n_splits": 3}
@@ -726,7 +726,7 @@ def test_iterations_have_one_figure_and_a_table(tmp_path):
 
 
 def test_rows_of_a_store_are_reported(tmp_path, asked):
-    from experiments.runner import collect_study
+    from experiments.execution.runner import collect_study
 
     made, configs = study(["d", "e"], SOME, name="s", states={("d", "relieff"): "failed"}, **FEW)
     placed = store(made, configs, tmp_path / "results")

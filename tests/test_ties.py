@@ -17,10 +17,10 @@ from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.critical_distance import average_ranks, compare_ranks
 from experiments.analysis.scores import MEASURES, score_table
 from experiments.analysis.ties import equalised, first_best, tied_ranks
-from experiments.cells import cells_of
-from experiments.config import compose_runs
+from experiments.config.compose import compose_runs
 from experiments.datasets.loading import load
-from experiments.evaluate import evaluate_all_features, evaluate_ranking
+from experiments.evaluation.cell import cells_of
+from experiments.evaluation.evaluate import evaluate_all_features, evaluate_ranking
 from experiments.metrics.stability import orders, tied_cuts
 from reliefe import MultiSURF, ReliefE, ReliefF, SURFStar, TuRF
 from reliefe.ranking import descending_order, ranks, tied_with_next
@@ -262,7 +262,7 @@ def exact_ranks(rows, n_test):
 
 
 def test_published_average_ranks_are_those_of_exact_fractions():
-    from experiments.publishing import rows as published_rows
+    from experiments.cli.publish import rows as published_rows
 
     frame, _ = published_rows("mcc_published")
     rankings = frame[frame["kind"] == "ranking"]

@@ -10,17 +10,17 @@ from listening import Listening
 from sklearn.feature_selection import mutual_info_classif
 
 from experiments import datasets, report
-from experiments.analysis import measurements
-from experiments.cells import cells_of
-from experiments.config import compose_runs
-from experiments.datasets import generated
+from experiments.analysis.paper import measurements
+from experiments.config.compose import compose_runs
+from experiments.datasets import synthetic
 from experiments.errors import ConfigError, DatasetError
+from experiments.evaluation.cell import cells_of
+from experiments.evaluation.measurements import Subject
+from experiments.evaluation.measurements.truth import recovery
+from experiments.execution.runner import run_study
 from experiments.figures import recovery as drawing
 from experiments.rankers import rank
 from experiments.report import page
-from experiments.runner import run_study
-from experiments.studies import Subject
-from experiments.studies.truth import recovery
 from reliefe import SURF, MultiSURF, MultiSURFStar, ReliefF, SURFStar
 
 
@@ -38,8 +38,8 @@ def places(raw):
 @pytest.mark.parametrize("order", [2, 3])
 def test_tables_have_the_heritability_and_no_smaller_effect(order, heritability, rate, prevalence):
     rng = np.random.default_rng(3)
-    table = generated.penetrance_table(order, heritability, rate, prevalence, rng)
-    shares = generated.genotype_shares(order, rate)
+    table = synthetic.penetrance_table(order, heritability, rate, prevalence, rng)
+    shares = synthetic.genotype_shares(order, rate)
     assert table.shape == shares.shape == (3,) * order
     assert shares.sum() == pytest.approx(1) and table.min() >= 0 and table.max() <= 1
     assert (shares * table).sum() == pytest.approx(prevalence, abs=1e-12)
@@ -54,7 +54,7 @@ def test_tables_have_the_heritability_and_no_smaller_effect(order, heritability,
 
 @pytest.mark.parametrize("order", [2, 3])
 def test_genotypes_follow_the_table_and_say_nothing_alone(order):
-    raw = generated.epistasis(n_rows=40_000, n_noise=3, order=order, heritability=0.3, seed=5)
+    raw = synthetic.epistasis(n_rows=40_000, n_noise=3, order=order, heritability=0.3, seed=5)
     assert sorted(raw.informative) == [f"informative_{number}" for number in range(1, order + 1)]
     assert set(np.unique(raw.X)) == {0, 1, 2}
     assert np.bincount(raw.labels).tolist() == [20_000, 20_000]
@@ -65,21 +65,21 @@ def test_genotypes_follow_the_table_and_say_nothing_alone(order):
     assert np.ptp(together) > 0.4
     for column in raw.X.T:
         assert max(abs(raw.labels[column == value].mean() - 0.5) for value in (0, 1, 2)) < 0.04
-    expected = generated.genotype_shares(1, 0.4)
+    expected = synthetic.genotype_shares(1, 0.4)
     for column in telling.T:
         np.testing.assert_allclose(np.bincount(column) / 40_000, expected, atol=0.02)
 
 
 def test_parity_and_its_flipped_rows():
-    raw = generated.parity(n_rows=2000, n_noise=5, order=3, flipped=0.2, seed=1)
+    raw = synthetic.parity(n_rows=2000, n_noise=5, order=3, flipped=0.2, seed=1)
     odd = raw.X[:, places(raw)].sum(axis=1) % 2
     assert raw.X.shape == (2000, 8) and (odd != raw.labels).mean() == pytest.approx(0.2, abs=0.03)
-    plain = generated.parity(n_rows=2000, n_noise=5, order=3, seed=1)
+    plain = synthetic.parity(n_rows=2000, n_noise=5, order=3, seed=1)
     np.testing.assert_array_equal(plain.X[:, places(plain)].sum(axis=1) % 2, plain.labels)
 
 
 def test_clusters_are_made_as_madelon_was():
-    raw = generated.clusters(n_rows=640, n_noise=40, seed=2)
+    raw = synthetic.clusters(n_rows=640, n_noise=40, seed=2)
     assert raw.X.shape == (640, 60) and len(raw.informative) == 20
     telling = raw.X[:, places(raw)]
     assert np.linalg.matrix_rank(telling - telling.mean(axis=0)) == 5
@@ -88,7 +88,7 @@ def test_clusters_are_made_as_madelon_was():
     assert abs(np.corrcoef(noise.T, raw.labels)[-1, :-1]).max() < 0.2
 
 
-@pytest.mark.parametrize("make", [generated.epistasis, generated.parity, generated.clusters])
+@pytest.mark.parametrize("make", [synthetic.epistasis, synthetic.parity, synthetic.clusters])
 def test_the_seed_decides_and_places_differ(make):
     first, again, other = make(seed=0), make(seed=0), make(seed=1)
     np.testing.assert_array_equal(first.X, again.X)
@@ -101,21 +101,21 @@ def test_the_seed_decides_and_places_differ(make):
 @pytest.mark.parametrize(
     ("make", "settings", "says"),
     [
-        (generated.epistasis, {"heritability": 0.0}, "heritability=0.0: expected above 0"),
-        (generated.epistasis, {"order": 1}, "order=1: expected from 2 to 6"),
-        (generated.epistasis, {"minor_allele_frequency": 0.7}, "minor_allele_frequency=0.7"),
-        (generated.epistasis, {"prevalence": 1.0}, "prevalence=1.0"),
-        (generated.epistasis, {"n_rows": 3}, "n_rows=3"),
-        (generated.epistasis, {"n_noise": -1}, "n_noise=-1"),
+        (synthetic.epistasis, {"heritability": 0.0}, "heritability=0.0: expected above 0"),
+        (synthetic.epistasis, {"order": 1}, "order=1: expected from 2 to 6"),
+        (synthetic.epistasis, {"minor_allele_frequency": 0.7}, "minor_allele_frequency=0.7"),
+        (synthetic.epistasis, {"prevalence": 1.0}, "prevalence=1.0"),
+        (synthetic.epistasis, {"n_rows": 3}, "n_rows=3"),
+        (synthetic.epistasis, {"n_noise": -1}, "n_noise=-1"),
         (
-            generated.epistasis,
+            synthetic.epistasis,
             {"heritability": 0.9, "minor_allele_frequency": 0.05},
             "lower the heritability",
         ),
-        (generated.parity, {"flipped": 0.6}, "flipped=0.6"),
-        (generated.parity, {"order": 1}, "order=1"),
-        (generated.clusters, {"n_informative": 1}, "n_informative=1"),
-        (generated.clusters, {"n_rows": 63}, "n_rows=63: expected at least 64"),
+        (synthetic.parity, {"flipped": 0.6}, "flipped=0.6"),
+        (synthetic.parity, {"order": 1}, "order=1"),
+        (synthetic.clusters, {"n_informative": 1}, "n_informative=1"),
+        (synthetic.clusters, {"n_rows": 63}, "n_rows=63: expected at least 64"),
     ],
 )
 def test_what_cannot_be_made_is_named(make, settings, says):
@@ -153,7 +153,7 @@ def test_keys_of_cells_know_them_only_where_they_matter():
 
 
 def test_ranks_of_the_informative_columns(rng):
-    raw = generated.parity(n_rows=60, n_noise=4, seed=3)
+    raw = synthetic.parity(n_rows=60, n_noise=4, seed=3)
     fit = {"_target_": "cheap.level", "_partial_": True}
     subject = Subject(raw.X, raw.labels, 0, fit, lambda: rank(fit, raw.X, raw.labels, 0), (1, 4))
     assert recovery(subject) == {"n_features": 6, "ranks": [2, 5]}  # all alike: in the order of the columns
@@ -268,8 +268,8 @@ def test_a_small_part_of_it_from_data_to_figure(tmp_path, capsys):
 def test_pairs_that_mutual_information_misses_are_found(kind, seed):
     """Exclusive or, and genotypes without main effects, among 30 columns of noise."""
     for raw in (
-        generated.parity(n_rows=400, n_noise=30, seed=seed),
-        generated.epistasis(n_rows=800, n_noise=30, heritability=0.4, seed=seed),
+        synthetic.parity(n_rows=400, n_noise=30, seed=seed),
+        synthetic.epistasis(n_rows=800, n_noise=30, heritability=0.4, seed=seed),
     ):
         ranks = kind().fit(raw.X, raw.labels).ranking_[places(raw)]
         assert sorted(ranks) == [1, 2]
@@ -280,5 +280,5 @@ def test_pairs_that_mutual_information_misses_are_found(kind, seed):
 
 
 def test_three_columns_that_decide_together_are_found():
-    raw = generated.parity(n_rows=600, n_noise=10, order=3, seed=4)
+    raw = synthetic.parity(n_rows=600, n_noise=10, order=3, seed=4)
     assert sorted(MultiSURF().fit(raw.X, raw.labels).ranking_[places(raw)]) == [1, 2, 3]

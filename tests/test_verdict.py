@@ -10,7 +10,7 @@ import pytest
 from experiments.analysis import provenance
 from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.verdict import probabilities, verdict
-from experiments.report.page import words
+from experiments.report.page import sentences
 
 LABEL = {"a": "A", "b": "B", "c": "C", "d": "D"}
 
@@ -22,7 +22,7 @@ def posteriors(*lines):
 
 def headline(found, **settings):
     given = {"title": "max F1", "scores": {}, "datasets": ["wine"], "complete": list(LABEL)}
-    return words.headline(found, LABEL, **given | settings)
+    return sentences.headline(found, LABEL, **given | settings)
 
 
 # --- verdict ------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def test_nothing_to_rank(ranks):
     found = verdict(ranks, n_datasets=3)
     assert found.best == () and np.isnan(found.average_rank)
     assert headline(found, complete=[]).startswith("Nothing can be compared yet")
-    assert words.sureness(found, LABEL, friedman_p=np.nan, rope=0.05) == []
+    assert sentences.sureness(found, LABEL, friedman_p=np.nan, rope=0.05) == []
 
 
 def test_one_ranker_is_compared_with_nobody():
@@ -102,17 +102,17 @@ def test_words_for_a_clear_winner_and_for_none():
     ranks = pd.Series({"a": 1.0, "b": 2.5, "c": 3.0})
     clear = verdict(ranks, n_datasets=20, critical_distance=0.8)
     assert headline(clear) == "A is best by max F1."
-    sure = words.sureness(clear, LABEL, friedman_p=0.0001, rope=0.05)
+    sure = sentences.sureness(clear, LABEL, friedman_p=0.0001, rope=0.05)
     assert sure[0].endswith("(Nemenyi, α = 0.05), and 2 of the 2 others are that far away.")
     assert sure[1] == "Friedman's test finds differences among the rankers (p < 0.001)."
     vague = verdict(ranks, n_datasets=2, critical_distance=5.0)
     assert headline(vague).endswith("but is not told apart from any other ranker.")
     assert (
         "differ by 5.00 to be told apart (Nemenyi, α = 0.05), more than they can differ."
-        in (words.sureness(vague, LABEL, friedman_p=np.nan, rope=0.05)[0])
+        in (sentences.sureness(vague, LABEL, friedman_p=np.nan, rope=0.05)[0])
     )
     vague = verdict(ranks, n_datasets=8, critical_distance=2.0)
-    assert "none is that far away" in words.sureness(vague, LABEL, friedman_p=np.nan, rope=0.05)[0]
+    assert "none is that far away" in sentences.sureness(vague, LABEL, friedman_p=np.nan, rope=0.05)[0]
 
 
 def test_all_alike():
@@ -128,7 +128,7 @@ def test_bayes_alone_can_tell_apart():
         pd.Series({"a": 1.0, "b": 2.0, "c": 3.0}), n_datasets=9, critical_distance=9.0, pairs=pairs
     )
     assert headline(found) == "A is best by max F1."
-    said = words.sureness(found, LABEL, friedman_p=0.2, rope=0.05)
+    said = sentences.sureness(found, LABEL, friedman_p=0.2, rope=0.05)
     assert "finds no differences" in said[1]
     assert (
         "against B it is better with probability 0.99, practically equal with 0.01, worse with 0.00"
@@ -150,7 +150,7 @@ def test_bayes_alone_can_tell_apart():
     ],
 )
 def test_lists_in_sentences(names, text):
-    assert words.listed(names) == text
+    assert sentences.listed(names) == text
 
 
 @pytest.mark.parametrize(
@@ -158,20 +158,21 @@ def test_lists_in_sentences(names, text):
     [(0.0, "0.00"), (0.001, "< 0.01"), (0.5, "0.50"), (0.9999, "> 0.99"), (1.0, "1.00"), (np.nan, "–")],
 )
 def test_probabilities_never_look_surer_than_they_are(p, text):
-    assert words.probability(p) == text
+    assert sentences.probability(p) == text
 
 
 def test_samples_are_doubted_where_chains_disagree():
-    assert words.sampled(None) == ""
+    assert sentences.sampled(None) == ""
     pairs = posteriors(("a", "b", 0.2, 0.5, 0.3, 9), ("a", "c", 0.2, 0.5, 0.3, 9))
     pairs = pairs.assign(r_hat=[1.001, 1.009], ess=[4321.0, 1500.0], divergences=[0, 1])
     assert (
-        words.sampled(pairs) == "2 pairs; R̂ below 1.01 for all; at least 1,500 effective draws; 1 divergence."
+        sentences.sampled(pairs)
+        == "2 pairs; R̂ below 1.01 for all; at least 1,500 effective draws; 1 divergence."
     )
     doubtful = pairs.assign(r_hat=[1.001, 1.01])
-    assert "R̂ not below 1.01 for 1, whose numbers are to be doubted" in words.sampled(doubtful)
+    assert "R̂ not below 1.01 for 1, whose numbers are to be doubted" in sentences.sampled(doubtful)
     empty = pairs.assign(p_rope=[0.5, np.nan], r_hat=[1.0, np.nan], ess=[4321.0, np.nan])
-    assert words.sampled(empty).startswith("2 pairs; 1 of them without an answer")
+    assert sentences.sampled(empty).startswith("2 pairs; 1 of them without an answer")
 
 
 # --- cost ---------------------------------------------------------------------------------------

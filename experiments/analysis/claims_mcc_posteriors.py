@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from experiments.analysis import claims_checks as checks
-from experiments.analysis.claims_evidence import Evidence
-from experiments.analysis.claims_mcc import BAYES, TALK, claim
-from experiments.analysis.claims_model import AVERAGE, Claim, Finding
-from experiments.analysis.claims_paper import SURF
 from experiments.analysis.pairs import PAPER_PAIRS, ROPE
-from experiments.numbers import fixed
+from experiments.analysis.paper import checks
+from experiments.analysis.paper.claim import AVERAGE, Claim, Finding
+from experiments.analysis.paper.evidence import Evidence
+from experiments.analysis.paper.mcc import BAYES, TALK, claim
+from experiments.analysis.paper.reported import SURF
+from experiments.formatting import fixed
 
 STAR, EMBEDDED = "skrebate_multisurf_star", "reliefe_absmean_adaptive"
 _MULTISURF = "skrebate_multisurf"

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from experiments.analysis.averages import averages
-from experiments.analysis.coverage import failures
 from experiments.analysis.critical_distance import RankComparison, compare_ranks
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
 from experiments.analysis.scores import MEASURES, comparable, complete_rows, score_table
+from experiments.analysis.selection import failures
 from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
 from experiments.analysis.stability import stability
-from experiments.analysis.tables import summary
+from experiments.analysis.summary import summary
 
 #: Why pairs that could be tested were not.
 NOT_ASKED = "the test was not asked for"
@@ -31,9 +31,9 @@ class Comparison:
     group : Group
         What was asked for.
     summary : DataFrame
-        From :func:`experiments.analysis.tables.summary`.
+        From :func:`experiments.analysis.summary.summary`.
     failures : DataFrame
-        From :func:`experiments.analysis.coverage.failures`.
+        From :func:`experiments.analysis.selection.failures`.
     missing : DataFrame
         From :func:`experiments.analysis.groups.missing_of`.
     scores : dict of str to DataFrame

@@ -15,7 +15,7 @@ import pandas as pd
 
 from experiments.analysis import scores
 from experiments.analysis.bayes import HierarchicalPosterior, hierarchical_tests
-from experiments.analysis.coverage import PAIR, coverage, expected_from_rows, study_rows
+from experiments.analysis.selection import PAIR, coverage, expected_from_rows, study_rows
 from experiments.errors import BadScoresError
 
 _COLUMNS = [
@@ -80,7 +80,7 @@ def score_table(
     frame : DataFrame
         Rows of one protocol, perhaps with columns added, such as from :func:`f1_along`.
     expected : DataFrame, optional
-        From :func:`experiments.analysis.coverage.expected_of`; by default what the fullest ranker of a data
+        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data
         set has.
     score : str, default="best_f1_micro"
         Column.

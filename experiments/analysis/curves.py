@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.analysis.selection import PAIR, coverage, study_rows
 from experiments.analysis.ties import equalised
 
 
@@ -24,7 +24,7 @@ def rf1_curve(
     frame : DataFrame
         Rows.
     expected : DataFrame, optional
-        From :func:`experiments.analysis.coverage.expected_of`; by default what the fullest ranker of a data set and
+        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data set and
         protocol has.
     average : {"micro", "macro"}, default="micro"
         Which F1.
@@ -37,7 +37,7 @@ def rf1_curve(
         One line per data set × protocol × ranker × number of features: ``dataset``, ``protocol``, ``ranker``,
         ``n_features``, ``rf1_mean``, ``rf1_lower``, ``rf1_upper`` (NaN with fewer than two folds), ``n_folds`` (in
         the mean), ``n_undefined`` (folds left out because their all-features F1 is 0). Rankers of which a fold is
-        missing or failed are left out; :func:`~experiments.analysis.coverage.coverage` names them.
+        missing or failed are left out; :func:`~experiments.analysis.selection.coverage` names them.
 
     Raises
     ------

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.coverage import PAIR, expected_of
-from experiments.numbers import count
+from experiments.analysis.selection import PAIR, expected_of
+from experiments.formatting import count
 
 #: Beginning of a ranker's target → whose it is.
 _BRANCHES = {
@@ -40,7 +40,7 @@ class Group:
     task : str
         "multiclass" or "multilabel".
     expected : DataFrame
-        From :func:`experiments.analysis.coverage.expected_of`.
+        From :func:`experiments.analysis.selection.expected_of`.
     labels : dict
         Ranker → name to show, in the study's order.
     families : DataFrame
@@ -198,7 +198,7 @@ def missing_of(covered: pd.DataFrame, group: Group, frame: pd.DataFrame) -> pd.D
     Parameters
     ----------
     covered : DataFrame
-        From :func:`experiments.analysis.coverage.coverage` or :func:`experiments.analysis.tables.summary`.
+        From :func:`experiments.analysis.selection.coverage` or :func:`experiments.analysis.summary.summary`.
     group : Group
         What was asked for.
     frame : DataFrame

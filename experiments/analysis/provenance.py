@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.coverage import PAIR
+from experiments.analysis.selection import PAIR
 
 #: Hexadecimal digits of a key that are shown.
 KEY_DIGITS = 12

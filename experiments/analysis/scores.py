@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.analysis.selection import PAIR, coverage, study_rows
 from experiments.analysis.ties import equalised_rows
 
 
@@ -79,12 +79,12 @@ def complete_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> 
     frame : DataFrame
         Rows, of any studies and kinds.
     expected : DataFrame, optional
-        From :func:`experiments.analysis.coverage.expected_of`.
+        From :func:`experiments.analysis.selection.expected_of`.
 
     Returns
     -------
     DataFrame
-        As from :func:`experiments.analysis.coverage.study_rows`, without rankers of which a fold is missing or
+        As from :func:`experiments.analysis.selection.study_rows`, without rankers of which a fold is missing or
         failed on a data set.
     """
     covered = coverage(frame, expected)

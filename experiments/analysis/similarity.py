@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.analysis.selection import PAIR, coverage, study_rows
 from experiments.analysis.ties import equalised
 from experiments.metrics.fuji import area_under_fuji, fuji_curve
 from experiments.metrics.stability import rounding_as_zero
@@ -36,7 +36,7 @@ def pairwise_fuji(
     frame : DataFrame
         Rows.
     expected : DataFrame, optional
-        From :func:`experiments.analysis.coverage.expected_of`; by default what the fullest ranker of a data
+        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data
         set and protocol has.
     on : {"weights", "rf1_micro", "rf1_macro"}, default="weights"
         What stands for a ranker: its weights, averaged over folds, negative ones counting as 0 (Relief gives
@@ -49,7 +49,7 @@ def pairwise_fuji(
         ``dataset``, ``protocol``, ``ranker_a``, ``ranker_b``, ``aufuji`` (0 … 1), a line for each two rankers
         that have every expected fold, in the order of the study. NaN where one of them has no rF1 at some
         number of features. Rankers of which a fold is missing or failed are left out;
-        :func:`~experiments.analysis.coverage.coverage` names them.
+        :func:`~experiments.analysis.selection.coverage` names them.
 
     Raises
     ------

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.coverage import PAIR, coverage, study_rows
+from experiments.analysis.selection import PAIR, coverage, study_rows
 from experiments.analysis.ties import equalised
+from experiments.formatting import count
 from experiments.metrics.stability import (
     fold_pairs,
     orders,
@@ -21,7 +22,6 @@ from experiments.metrics.stability import (
     tied_cuts,
     top_sets,
 )
-from experiments.numbers import count
 
 #: How many top features of each fold make a set.
 TOPS = (10, 50, 100)
@@ -50,7 +50,7 @@ def stability(
     frame : DataFrame
         Rows.
     expected : DataFrame, optional
-        From :func:`experiments.analysis.coverage.expected_of`; by default what the fullest ranker of a data
+        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data
         set and protocol has.
     tops : sequence of int, default=(10, 50, 100)
         Sizes of top sets.

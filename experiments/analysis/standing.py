@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.coverage import PAIR
+from experiments.analysis.selection import PAIR
 
 #: What a cell can be, in the order in which they are told.
 STATES = ("done", "running", "failed", "timeout", "out_of_memory", "missing")
@@ -26,7 +26,7 @@ def standing(
     frame : DataFrame
         Rows, under the names of ``expected``.
     expected : DataFrame
-        From :func:`experiments.analysis.coverage.expected_of`.
+        From :func:`experiments.analysis.selection.expected_of`.
     running : iterable of (data set, protocol, ranker, repeat)
         Cells that some process is at now.
 

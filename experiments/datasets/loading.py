@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from experiments.datasets.coding import coded
+from experiments.config.source_keys import typed_source
+from experiments.datasets.encoding import coded
 from experiments.datasets.names import find_columns, suggestion
 from experiments.datasets.raw import RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
+from experiments.locate import RESERVED, locate, parameter_names
 from experiments.places import Places, default_cache, search_places, source_blocks
-from experiments.source_keys import typed_source
-from experiments.targets import RESERVED, locate, parameter_names
 
 #: Shares of non-zeros are stated to six decimals, as in the paper's tables: half a unit of the last one, and a
 #: little for the rounding of the division.

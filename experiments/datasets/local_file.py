@@ -1,10 +1,10 @@
 """The readers of files, under one name for the YAML files: ``experiments.datasets.local_file.matlab`` and so on."""
 
-from experiments.datasets.arff import arff, mulan
-from experiments.datasets.files import find, read_checked
-from experiments.datasets.matlab import matlab
-from experiments.datasets.sheets import r_data, spreadsheet
-from experiments.datasets.text import cluto, delimited, orange_tab
+from experiments.datasets.download.files import find, read_checked
+from experiments.datasets.readers.arff import arff, mulan
+from experiments.datasets.readers.matlab import matlab
+from experiments.datasets.readers.spreadsheet import r_data, spreadsheet
+from experiments.datasets.readers.text import cluto, delimited, orange_tab
 
 __all__ = [
     "arff",

@@ -15,15 +15,15 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from experiments.datasets import arff as arff_files
-from experiments.datasets import matlab as matlab_files
-from experiments.datasets.files import Content, read_file
-from experiments.datasets.frames import FrameReader
+from experiments.datasets.download.files import Content, read_file
 from experiments.datasets.names import Column, listed
-from experiments.datasets.parquet_file import parquet_frame
 from experiments.datasets.raw import RawData, as_text, without_columns
-from experiments.datasets.svmlight import svmlight
-from experiments.datasets.text_table import MISSING_WORDS, TextTable, first_lines, line_at
+from experiments.datasets.readers import arff as arff_files
+from experiments.datasets.readers import matlab as matlab_files
+from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, first_lines, line_at
+from experiments.datasets.readers.frame import FrameReader
+from experiments.datasets.readers.parquet import parquet_frame
+from experiments.datasets.readers.svmlight import svmlight
 from experiments.errors import ConfigError, DatasetError
 from experiments.places import Places
 
@@ -66,7 +66,7 @@ def csv(
         Lines at the top that are no part of the table. By default those without a cell, ``sep=;`` and comments that
         begin with ``#``.
     na_values : str or sequence of str, optional
-        Words that mean a missing value, in place of :data:`experiments.datasets.text_table.MISSING_WORDS`. The
+        Words that mean a missing value, in place of :data:`experiments.datasets.readers.delimited.MISSING_WORDS`. The
         empty cell always does. In columns of numbers a word that is a number stands for all its spellings.
     leave_out : str, int, or sequence of them
         Columns that are no features, such as names of rows.
@@ -206,7 +206,7 @@ def arff(
     Raises
     ------
     DatasetError, ConfigError
-        As :func:`experiments.datasets.arff.arff`.
+        As :func:`experiments.datasets.readers.arff.arff`.
     """
     needed("arff", path=path, target=target)
     _check_target("arff", target)
@@ -282,7 +282,7 @@ def mat(
     Raises
     ------
     DatasetError
-        As :func:`experiments.datasets.matlab.matlab`.
+        As :func:`experiments.datasets.readers.matlab.matlab`.
     ConfigError
         When path, target or features is not given.
     """

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.datasets.files import find, read_file
-from experiments.datasets.frames import Column, listed
+from experiments.datasets.download.files import find, read_file
 from experiments.datasets.own import needed, with_here
 from experiments.datasets.raw import RawData
+from experiments.datasets.readers.frame import Column, listed
 from experiments.errors import ConfigError, DatasetError, near_names
 from experiments.places import Places
 

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty, shortened
+from experiments.figures.layout import Legend, Sheet, empty, shortened
 
 _AXES_HEIGHT = 1.7
 
@@ -23,7 +23,7 @@ def figure(
     Parameters
     ----------
     density : DataFrame
-        From :func:`experiments.analysis.densities.density_of_neighbors`. Where a data set has a single number of
+        From :func:`experiments.analysis.paper.densities.density_of_neighbors`. Where a data set has a single number of
         neighbours, or too few for a density, they are ticks at the bottom.
     title : str
         Above the panels.

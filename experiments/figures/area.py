@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.figures import style
-from experiments.figures.heat import heat_map
-from experiments.figures.sheet import Sheet, empty, room_for
+from experiments.figures.heatmap import heat_map
+from experiments.figures.layout import Sheet, empty, room_for
 
 _ROW = 0.15
 _MEANS = 1.5

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty, shortened
+from experiments.figures.layout import Legend, Sheet, empty, shortened
 
 _AXES_HEIGHT = 1.5
 

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from experiments.figures import style
-from experiments.numbers import rank_shown
+from experiments.formatting import rank_shown
 
 #: Heights and widths in inches.
 _ROW = 0.145

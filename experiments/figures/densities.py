@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty
+from experiments.figures.layout import Legend, Sheet, empty
 
 _SIDE = 2.6
 
@@ -22,7 +22,7 @@ def figure(points: pd.DataFrame, density: pd.DataFrame, *, title: str, note: str
     points : DataFrame
         ``dataset``, ``share_before``, ``share``.
     density : DataFrame
-        From :func:`experiments.analysis.densities.density_of_shares`; may be empty.
+        From :func:`experiments.analysis.paper.densities.density_of_shares`; may be empty.
     title : str
         Above the axes.
     note : str, default=""

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.figures import style
-from experiments.figures.sheet import Sheet, empty
+from experiments.figures.layout import Sheet, empty
 
 _AXES_HEIGHT = 1.8
 _TITLES = {
@@ -22,7 +22,7 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
     Parameters
     ----------
     points : DataFrame
-        From :func:`experiments.analysis.measurements.points`, kind "latent_dimension", one data set and repeat.
+        From :func:`experiments.analysis.paper.measurements.points`, kind "latent_dimension", one data set and repeat.
         A slope of NaN has no line.
     title : str
         Above the panels.

@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty, room_for, shortened
+from experiments.figures.layout import Legend, Sheet, empty, room_for, shortened
 
 _BAR = 0.17
 
@@ -23,7 +23,7 @@ def figure(
     Parameters
     ----------
     means : DataFrame
-        From :func:`experiments.analysis.measurements.phase_means`, and ``total`` (seconds of all phases).
+        From :func:`experiments.analysis.paper.measurements.phase_means`, and ``total`` (seconds of all phases).
     title : str
         Above the bars.
     note : str, default=""

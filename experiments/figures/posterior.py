@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.figures import style
-from experiments.figures.sheet import NOTE, Sheet, empty, wrapped
+from experiments.figures.layout import NOTE, Sheet, empty, wrapped
 
 _SIDE = 1.5
 _GAP = 0.25

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from experiments.figures import style
-from experiments.figures.sheet import text_width, wrapped
+from experiments.figures.layout import text_width, wrapped
 
 _AXES_HEIGHT = 2.2
 _TITLE_HEIGHT = 0.26

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.figures import rf1_curve, style
-from experiments.figures.sheet import Legend, Sheet, empty, shortened
+from experiments.figures.layout import Legend, Sheet, empty, shortened
 
 _AXES_HEIGHT = 1.35
 _TITLE_HEIGHT, _X_LABEL_HEIGHT, _LEFT, _RIGHT = 0.24, 0.42, 0.52, 0.14

@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.figures import style
-from experiments.figures.heat import heat_map, scale
-from experiments.figures.sheet import Sheet, empty, room_for
-from experiments.numbers import likeness_digits
+from experiments.figures.heatmap import heat_map, scale
+from experiments.figures.layout import Sheet, empty, room_for
+from experiments.formatting import likeness_digits
 
 _CELL = 0.24
 _SMALLEST = 0.105

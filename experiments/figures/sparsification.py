@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty
+from experiments.figures.layout import Legend, Sheet, empty
 
 _AXES_HEIGHT = 2.2
 
@@ -18,7 +18,7 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
     Parameters
     ----------
     points : DataFrame
-        From :func:`experiments.analysis.measurements.points`, kind "sparsity".
+        From :func:`experiments.analysis.paper.measurements.points`, kind "sparsity".
     title : str
         Above the axes.
     note : str, default=""

@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from experiments.analysis.groups import BRANCHES
 from experiments.figures import style
-from experiments.figures.sheet import Legend, Sheet, empty, room_for, shortened
+from experiments.figures.layout import Legend, Sheet, empty, room_for, shortened
 
 _ROW = 0.16
 

@@ -19,9 +19,9 @@ import numpy as np
 from scipy import sparse
 
 from experiments.errors import ConfigError, RankerError, wrong_name
+from experiments.locate import RESERVED, is_score_function, locate, parameter_names
 from experiments.rankers.tasks import why_no_classes, why_no_labels
 from experiments.rankers.weights import checked_weights, fitted_weights
-from experiments.targets import RESERVED, is_score_function, locate, parameter_names
 
 
 @dataclass(frozen=True)

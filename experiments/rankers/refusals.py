@@ -11,9 +11,9 @@ from typing import Any
 from sklearn.base import RegressorMixin
 
 from experiments.errors import ConfigError
+from experiments.locate import is_score_function, locate
 from experiments.rankers.adapters import build
 from experiments.rankers.tasks import NUMBERS, why_no_classes, why_no_labels
-from experiments.targets import is_score_function, locate
 
 #: Packages whose estimators are made to be asked; their constructors only keep what they are given.
 _ASKED = ("reliefe", "sklearn", "skrebate", "fast_select", "experiments")

@@ -11,12 +11,12 @@ from typing import Any, TextIO
 import pandas as pd
 
 from experiments.analysis.comparison import compare
-from experiments.analysis.coverage import expected_of, failures
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, groups_of
 from experiments.analysis.same_rankers import same_rankers
 from experiments.analysis.scores import complete_rows
-from experiments.analysis.tables import complete, incomplete, publishable, summary
+from experiments.analysis.selection import expected_of, failures
+from experiments.analysis.summary import complete, incomplete, publishable, summary
 from experiments.files import write_whole
 from experiments.report import curves as drawn_curves
 from experiments.report import measurements, status
@@ -49,7 +49,7 @@ def show(
     Parameters
     ----------
     frame : DataFrame
-        Rows (columns of ``experiments.schema.ROW_SCHEMA``), as from ``experiments.runner``; may lack cells.
+        Rows (columns of ``experiments.schema.ROW_SCHEMA``), as from ``experiments.execution.runner``; may lack cells.
     configs : sequence of mapping
         Resolved configurations: what the study asks for.
     paths : mapping

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis import claims as paper
 from experiments.analysis.pairs import Posteriors
+from experiments.analysis.paper import claims as paper
 from experiments.report import posteriors
 
 #: Rows of a study, and its resolved configurations.
@@ -39,7 +39,7 @@ def checked(
     Returns
     -------
     DataFrame
-        From :func:`experiments.analysis.claims.check`.
+        From :func:`experiments.analysis.paper.claims.check`.
     """
     pool = paper.pool_of(studies)
     pairs: dict[str, dict[tuple[str, str], None]] = {}

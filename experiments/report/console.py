@@ -18,9 +18,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from experiments.analysis.claims_model import UNDECIDED
-from experiments.analysis.claims_told import shown
-from experiments.numbers import count
+from experiments.analysis.paper.claim import UNDECIDED
+from experiments.analysis.paper.wording import shown
+from experiments.formatting import count
 from experiments.printing import readable
 from experiments.statuses import BAD_STATUSES, when_again
 
@@ -87,7 +87,7 @@ class Console:
         Parameters
         ----------
         part : DataFrame
-            From :func:`experiments.analysis.tables.summary`, one data set and protocol.
+            From :func:`experiments.analysis.summary.summary`, one data set and protocol.
         compared, apart : DataFrame
             Its complete and incomplete lines.
         same : str, default=""
@@ -119,9 +119,9 @@ class Console:
         Parameters
         ----------
         failed : DataFrame
-            From :func:`experiments.analysis.coverage.failures`.
+            From :func:`experiments.analysis.selection.failures`.
         expected : DataFrame
-            From :func:`experiments.analysis.coverage.expected_of`, for the names to show.
+            From :func:`experiments.analysis.selection.expected_of`, for the names to show.
         """
         if not len(failed):
             return
@@ -209,7 +209,7 @@ class Console:
         protocol : str
             Its name.
         summed : DataFrame
-            From :func:`experiments.analysis.measurements.summary`.
+            From :func:`experiments.analysis.paper.measurements.summary`.
         missing : sequence of str
             What has no result, and why.
         """
@@ -229,7 +229,7 @@ class Console:
         Parameters
         ----------
         claims : DataFrame
-            From :func:`experiments.analysis.claims.check`.
+            From :func:`experiments.analysis.paper.claims.check`.
         """
         if not len(claims):
             return

@@ -10,8 +10,8 @@ import pandas as pd
 
 from experiments.analysis.groups import Group
 from experiments.analysis.same_rankers import same_in_words
-from experiments.analysis.tables import complete, incomplete
-from experiments.numbers import count
+from experiments.analysis.summary import complete, incomplete
+from experiments.formatting import count
 
 #: More rankers than this are drawn in panels: their bands would hide one another.
 MOST_BANDS = 5
@@ -27,7 +27,7 @@ def figure(
     Parameters
     ----------
     part : DataFrame
-        From :func:`experiments.analysis.tables.summary`, one data set and protocol.
+        From :func:`experiments.analysis.summary.summary`, one data set and protocol.
     curves : DataFrame
         Its curves (:func:`experiments.analysis.curves.rf1_curve`).
     group : Group or None
@@ -99,7 +99,7 @@ def best_of_panels(part: pd.DataFrame, panels: Mapping[str, str]) -> list[str]:
     Parameters
     ----------
     part : DataFrame
-        From :func:`experiments.analysis.tables.summary`, one data set and protocol.
+        From :func:`experiments.analysis.summary.summary`, one data set and protocol.
     panels : mapping of str to str
         Ranker → panel.
 
@@ -135,7 +135,7 @@ def note(
     Parameters
     ----------
     part : DataFrame
-        From :func:`experiments.analysis.tables.summary`, one data set and protocol.
+        From :func:`experiments.analysis.summary.summary`, one data set and protocol.
     same : sequence of sequence of str, default=()
         Rankers that are the same on this data set.
     group : Group, optional

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis import measurements
+from experiments.analysis.paper import measurements
 from experiments.files import file_stem, write_whole
-from experiments.numbers import count
+from experiments.formatting import count
 from experiments.report.console import Console
 from experiments.report.names import Names
 from experiments.statuses import BAD_STATUSES

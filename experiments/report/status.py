@@ -9,9 +9,9 @@ from typing import Any, TextIO
 
 import pandas as pd
 
-from experiments.analysis.coverage import expected_of, failures
+from experiments.analysis.selection import expected_of, failures
 from experiments.analysis.standing import STATES, standing, work_left
-from experiments.numbers import count
+from experiments.formatting import count
 from experiments.report.console import Console
 from experiments.statuses import BAD_STATUSES
 
@@ -30,7 +30,7 @@ def show(result: Any, configs: Sequence[Mapping[str, Any]], out: TextIO | None =
 
     Parameters
     ----------
-    result : experiments.runner.StudyResult
+    result : experiments.execution.runner.StudyResult
         From ``collect_study``: its rows, which of its cells are at work somewhere, and data sets that are not here.
     configs : sequence of mapping
         Resolved configurations: what the study asks for.

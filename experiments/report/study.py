@@ -13,9 +13,9 @@ from experiments.analysis.comparison import Comparison, compare
 from experiments.analysis.groups import groups_of
 from experiments.report import claims as paper
 from experiments.report import posteriors, stability, tables
+from experiments.report.figures import Drawn, draw_group, draw_measurements
 from experiments.report.measurements import missing_lines
 from experiments.report.names import Names
-from experiments.report.output import Drawn, draw_group, draw_measurements
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Findings:
     comparisons : list of Comparison
         One per group.
     claims : DataFrame
-        From :func:`experiments.analysis.claims.check`.
+        From :func:`experiments.analysis.paper.claims.check`.
     drawn : list of Drawn
         Figures.
     written : list of Path
@@ -57,7 +57,7 @@ def write(
     Parameters
     ----------
     frame : DataFrame
-        Rows, as from ``experiments.runner``; may lack cells, or all of them.
+        Rows, as from ``experiments.execution.runner``; may lack cells, or all of them.
     configs : sequence of mapping
         Resolved configurations, those of data sets that are not here too.
     results : Path

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.analysis.claims_told import SCOPES, lacking, told
 from experiments.analysis.comparison import Comparison
-from experiments.analysis.complexity import N_FITTED, complexity_table
 from experiments.analysis.convergence import convergence
-from experiments.analysis.datasets import dataset_table
+from experiments.analysis.paper.complexity import N_FITTED, complexity_table
+from experiments.analysis.paper.datasets import dataset_table
+from experiments.analysis.paper.wording import SCOPES, lacking, told
 from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.files import file_stem, write_whole
-from experiments.numbers import fixed, rank_shown
+from experiments.formatting import fixed, rank_shown
 from experiments.report.console import significant
 
 
@@ -283,7 +283,7 @@ def write_claims(claims: pd.DataFrame, study: str | None, results: Path) -> list
     Parameters
     ----------
     claims : DataFrame
-        From :func:`experiments.analysis.claims.check`.
+        From :func:`experiments.analysis.paper.claims.check`.
     study : str or None
         Name of the study; None for the rows of many.
     results : Path

@@ -15,15 +15,15 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from experiments.analysis import measurements
-from experiments.analysis.claims_told import SCOPES, counted, lacking, told
 from experiments.analysis.comparison import Comparison
+from experiments.analysis.paper import measurements
+from experiments.analysis.paper.wording import SCOPES, counted, lacking, told
 from experiments.files import write_whole
-from experiments.numbers import count
+from experiments.formatting import count
 from experiments.report.page.provenance import provenance
-from experiments.report.page.tables import Column, Line, Table, number, text
-from experiments.report.page.views import group_view
-from experiments.report.page.words import gaps
+from experiments.report.page.sentences import gaps
+from experiments.report.page.table import Column, Line, Table, number, text
+from experiments.report.page.view import group_view
 
 __all__ = ["write"]
 
@@ -83,7 +83,7 @@ def write(
     absent : mapping of str to str, optional
         Data set that is not here → why.
     claims : DataFrame, optional
-        From ``experiments.analysis.claims``.
+        From ``experiments.analysis.paper.claims``.
     drawn : sequence
         Figures with ``figure``, ``stem``, ``title``, ``note`` and ``files``. Of those that the page does not draw
         itself the SVG file is taken in, or the PNG file where there is no other; others are named.

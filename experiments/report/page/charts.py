@@ -14,9 +14,9 @@ from experiments.analysis.pairs import ROPE
 from experiments.analysis.scores import MEASURES
 from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.figures import style
-from experiments.numbers import likeness_digits
-from experiments.report.page import words
-from experiments.report.page.facts import Facts
+from experiments.formatting import likeness_digits
+from experiments.report.page import sentences
+from experiments.report.page.context import Facts
 
 #: Posterior draws of all pairs together that a page holds; more cannot be told apart in a triangle.
 _MOST_DRAWS = 90_000
@@ -55,7 +55,7 @@ def data_of(f: Facts) -> dict[str, Any]:
             "no_test": given.no_test,
             "used": list(given.used),
             "left_out": [
-                f"{dataset} (not complete: {words.listed([f.label.get(r, r) for r in rankers])})"
+                f"{dataset} (not complete: {sentences.listed([f.label.get(r, r) for r in rankers])})"
                 for dataset, rankers in given.left_out.items()
             ],
         }

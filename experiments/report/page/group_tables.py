@@ -7,10 +7,10 @@ import math
 from experiments.analysis.averages import averages
 from experiments.analysis.stability import TOPS, phi, stability_table
 from experiments.analysis.standing import STATES, standing
-from experiments.numbers import rank_shown
-from experiments.report.page import words
-from experiments.report.page.facts import Facts
-from experiments.report.page.tables import Cell, Column, Line, Table, by, number, text
+from experiments.formatting import rank_shown
+from experiments.report.page import sentences
+from experiments.report.page.context import Facts
+from experiments.report.page.table import Cell, Column, Line, Table, by, number, text
 from experiments.statuses import BAD_STATUSES, when_again
 
 __all__ = ["tables"]
@@ -70,15 +70,15 @@ def _rankers(f: Facts) -> Table:
             cells.append(number(rank, rank_shown(rank)))
         for own in means.values():
             value = float(own.get(ranker, math.nan))
-            cells.append(number(value, words.score(value)))
+            cells.append(number(value, sentences.score(value)))
         took = float(overall.get(ranker, math.nan))
-        cells.append(number(took, words.seconds(took)))
+        cells.append(number(took, sentences.seconds(took)))
         cells.append(number(n_complete[ranker], f"{n_complete[ranker]} of {n_asked[ranker]}"))
         if len(against):
             if ranker in against.index:
                 line = against.loc[ranker]
                 told = " / ".join(
-                    words.probability(line[name]) for name in ("p_better", "p_equal", "p_worse")
+                    sentences.probability(line[name]) for name in ("p_better", "p_equal", "p_worse")
                 )
                 cells.append(number(line["p_better"], told))
             else:
@@ -115,9 +115,11 @@ def _results(f: Facts) -> Table:
             ),
             number(line["best_f1_micro_at"], f"{line['best_f1_micro_at']:g}"),
             number(place, f"{place:g}"),
-            number(line["aurf1_micro_mean"], words.score(line["aurf1_micro_mean"])),
-            number(line["f1_micro_all_mean"], words.score(line["f1_micro_all_mean"])),
-            number(line["fit_seconds_mean"], words.seconds(line["fit_seconds_mean"], line["fit_seconds_sd"])),
+            number(line["aurf1_micro_mean"], sentences.score(line["aurf1_micro_mean"])),
+            number(line["f1_micro_all_mean"], sentences.score(line["f1_micro_all_mean"])),
+            number(
+                line["fit_seconds_mean"], sentences.seconds(line["fit_seconds_mean"], line["fit_seconds_sd"])
+            ),
             number(line["peak_memory_mib_max"], f"{line['peak_memory_mib_max']:.0f}"),
             number(line["latent_dimension"], f"{line['latent_dimension']:g}"),
         ]
@@ -137,7 +139,7 @@ def _matrix(f: Facts) -> Table:
             value = f.score("best_f1", dataset, ranker)
             first = f.place("best_f1", dataset, ranker) < 2
             tip = "" if not math.isnan(value) else f.reason(dataset, ranker)
-            cells.append(number(value, words.score(value), kind="good" if first else "", tip=tip))
+            cells.append(number(value, sentences.score(value), kind="good" if first else "", tip=tip))
         lines.append(Line(cells, ranker=ranker))
     return Table("matrix", "Max F1 of every ranker on every data set", columns, by(lines, 1), 1)
 
@@ -147,7 +149,7 @@ def _stable(f: Facts) -> Table:
     means = {}
     for column, title, tip in _STABILITY:
         means[column] = averages(stability_table(f.c.stability, column))
-        over = words.listed(means[column].attrs["datasets"]) or "no data set"
+        over = sentences.listed(means[column].attrs["datasets"]) or "no data set"
         columns.append(
             Column(title, True, f"{tip}; mean over the data sets that all compared rankers share: {over}")
         )
@@ -157,7 +159,7 @@ def _stable(f: Facts) -> Table:
         for column in means:
             own = means[column].set_index("ranker")["mean"]
             value = float(own.get(ranker, math.nan))
-            cells.append(number(value, words.score(value)))
+            cells.append(number(value, sentences.score(value)))
         lines.append(Line(cells, ranker=ranker))
     caption = "Rankers by stability between folds"
     return Table("stable", caption, columns, by(lines, 1, descending=True), 1, descending=True)
@@ -177,11 +179,11 @@ def _stability(f: Facts) -> Table:
         cells = [
             text(line["dataset"]),
             f.cell(line["ranker"]),
-            number(line["aufuji"], words.score(line["aufuji"])),
+            number(line["aufuji"], sentences.score(line["aufuji"])),
         ]
         for top in TOPS:
             value, lower, upper = (line[f"{phi(top)}{end}"] for end in ("", "_lower", "_upper"))
-            said = words.score(value) + ("" if math.isnan(lower) else f" [{lower:.3f}, {upper:.3f}]")
+            said = sentences.score(value) + ("" if math.isnan(lower) else f" [{lower:.3f}, {upper:.3f}]")
             tied = line[f"tied_top_{top}"]
             tip = f"in {tied} folds the set ends between equal weights" if tied else ""
             tip = "all features: nothing is chosen" if line["n_features"] <= top else tip
@@ -301,7 +303,10 @@ def _pairs(f: Facts) -> Table:
                 [
                     f.cell(line.ranker_a),
                     f.cell(line.ranker_b),
-                    *(number(value, words.probability(value)) for value in (line.p_a, line.p_rope, line.p_b)),
+                    *(
+                        number(value, sentences.probability(value))
+                        for value in (line.p_a, line.p_rope, line.p_b)
+                    ),
                     number(line.n_datasets, f"{line.n_datasets}"),
                     number(line.r_hat, f"{line.r_hat:.4f}"),
                     number(line.ess, f"{line.ess:.0f}"),
@@ -314,4 +319,4 @@ def _pairs(f: Facts) -> Table:
 
 
 def _plus_minus(mean: float, sd: float) -> str:
-    return words.score(mean) + ("" if math.isnan(sd) else f" ± {sd:.3f}")
+    return sentences.score(mean) + ("" if math.isnan(sd) else f" ± {sd:.3f}")

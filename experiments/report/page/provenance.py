@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import provenance as found
-from experiments.analysis.coverage import PAIR
-from experiments.report.page.tables import Column, Line, Table, number, text
+from experiments.analysis.selection import PAIR
+from experiments.report.page.table import Column, Line, Table, number, text
 
 
 def provenance(

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from experiments.analysis.scores import MEASURES
 from experiments.analysis.verdict import probabilities
-from experiments.numbers import count, likeness, rank_shown
+from experiments.formatting import count, likeness, rank_shown
 from experiments.report.console import significant
-from experiments.report.page import words
-from experiments.report.page.facts import Facts
-from experiments.report.page.tables import Column, Line, Table, by, number, text
+from experiments.report.page import sentences
+from experiments.report.page.context import Facts
+from experiments.report.page.table import Column, Line, Table, by, number, text
 
 #: Opponents set apart, and neighbours shown.
 _BEST, _ALIKE = 3, 5
@@ -95,7 +95,7 @@ def _intro(f: Facts, ranker: str) -> str:
         f"{line.dataset} ({line.reason})"
         for line in f.incomplete[f.incomplete["ranker"] == ranker].itertuples()
     ]
-    return said + (f" Missing: {words.listed(told)}." if told else "")
+    return said + (f" Missing: {sentences.listed(told)}." if told else "")
 
 
 def _typed(f: Facts, ranker: str) -> str:
@@ -144,7 +144,7 @@ def _own_datasets(f: Facts, ranker: str) -> Table:
             value = f.score(key, dataset, ranker)
             place = f.place(key, dataset, ranker)
             n_there = int(f.places[key].loc[dataset].notna().sum()) if dataset in f.places[key].index else 0
-            said = words.seconds(value) if key == "fit_seconds" else words.score(value)
+            said = sentences.seconds(value) if key == "fit_seconds" else sentences.score(value)
             tip = "" if not math.isnan(value) else f.reason(dataset, ranker)
             cells += [number(value, said, tip=tip), number(place, f"{place:g} of {n_there}")]
         lines.append(Line(cells, dataset=dataset))
@@ -178,7 +178,7 @@ def _against(f: Facts, ranker: str, others: Sequence[str]) -> Table:
     lines = []
     for line in found.itertuples():
         rank = f.rank_of("best_f1", line.ranker)
-        shown = [number(p, words.probability(p)) for p in (line.p_better, line.p_equal, line.p_worse)]
+        shown = [number(p, sentences.probability(p)) for p in (line.p_better, line.p_equal, line.p_worse)]
         cells = [f.cell(line.ranker), number(rank, rank_shown(rank)), *shown]
         lines.append(Line([*cells, number(line.datasets, f"{line.datasets}")], ranker=line.ranker))
     why = f.untested or "the test needs two data sets that both finished"
@@ -248,10 +248,10 @@ def _own_cost(f: Facts, ranker: str) -> Table:
         times = seconds / fastest if fastest > 0 else math.nan
         cells = [
             text(dataset or "all that the compared rankers share"),
-            number(seconds, words.seconds(seconds)),
+            number(seconds, sentences.seconds(seconds)),
             number(place, f"{place} of {len(there)}"),
             number(times, significant(times)),
-            number(quality, words.score(quality)),
+            number(quality, sentences.score(quality)),
             text("yes" if bool(mine["best_value"].iloc[0]) else "no"),
         ]
         lines.append(Line(cells, dataset=dataset or None))
@@ -272,13 +272,13 @@ def _said_same(f: Facts, ranker: str) -> str:
     parts = []
     others = [each for group in f.c.same.everywhere if ranker in group for each in group if each != ranker]
     if others:
-        parts.append(f"{words.listed([f.label[each] for each in others])} on all data sets")
+        parts.append(f"{sentences.listed([f.label[each] for each in others])} on all data sets")
     for dataset, groups in f.c.same.on.items():
         more = [
             each for group in groups if ranker in group for each in group if each not in (ranker, *others)
         ]
         if more:
-            parts.append(f"{words.listed([f.label[each] for each in more])} on {dataset}")
+            parts.append(f"{sentences.listed([f.label[each] for each in more])} on {dataset}")
     return f"The same ranker (equal F1 in every fold) as {'; as '.join(parts)}." if parts else ""
 
 
@@ -296,4 +296,4 @@ def _said_cost(f: Facts, ranker: str) -> str:
         return ""
     seconds = float(mine["seconds"].iloc[0])
     place = int((overall["seconds"] < seconds).sum()) + 1
-    return f"A fit takes {words.seconds(seconds)} (geometric mean), place {place} of {len(overall)} by speed."
+    return f"A fit takes {sentences.seconds(seconds)} (geometric mean), place {place} of {len(overall)} by speed."

@@ -1,0 +1,1 @@
+"""The paper's claims and side experiments, recomputed from rows."""

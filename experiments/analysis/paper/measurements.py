@@ -1,0 +1,301 @@
+"""Rows of measurements → long tables, and one line per data set × ranker × repeat for people.
+
+Which columns there are depends on the kind of the measurement (``experiments.evaluation.measurements``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+_WHERE = ["kind", "dataset", "protocol", "ranker", "repeat"]
+
+
+def points(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Spread the measurements of one kind over lines.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows, of any studies and kinds.
+    kind : str
+        "sparsity", "latent_dimension", "adaptive_k", "phases" or "recovery".
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``protocol``, ``ranker``, ``repeat``, and
+
+        sparsity
+            ``epsilon``, ``share_before``, ``share`` (of non-zeros, after), ``estimated`` (ε is the estimate);
+        latent_dimension
+            ``rows`` ("ranked", "normalised" or "raw"), ``log_ratio``, ``minus_log_rest``, ``slope``;
+        adaptive_k
+            ``class_number``, ``class_size``, ``neighbors``, ``count``;
+        phases
+            ``phase``, ``seconds``, ``share`` (of all phases);
+        recovery
+            ``n_features``, ``n_informative``, ``top`` (1, 2, 5, 10, … and the number of informative columns),
+            ``found`` (informative columns among the ``top`` best), ``share`` (of what could have been found there).
+
+        Rows with a status other than "ok", and phases without times, are left out.
+
+    Raises
+    ------
+    ValueError
+        For another kind.
+    """
+    if kind not in _POINTS:
+        raise ValueError(f"kind must be one of {', '.join(_POINTS)}, not {kind!r}")
+    spread, columns = _POINTS[kind]
+    lines = []
+    for row in _ok(frame, kind).to_dict("records"):
+        where = [row[name] for name in _WHERE[1:]]
+        lines += [[*where, *line] for line in spread(row)]
+    return pd.DataFrame(lines, columns=[*_WHERE[1:], *columns])
+
+
+def recovered(frame: pd.DataFrame) -> pd.DataFrame:
+    """Average what was found over data sets that differ in their seed alone.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows, of any studies and kinds.
+
+    Returns
+    -------
+    DataFrame
+        ``family`` (the data set without its seed and number of noise columns), ``ranker``, ``n_noise``, ``share``
+        (mean share of the informative columns among as many best), ``n_datasets``; ordered as the rows are, then by
+        ``n_noise``.
+    """
+    table = points(frame, "recovery")
+    table = table[table["top"] == table["n_informative"]]
+    table = table.assign(
+        family=[_family(name) for name in table["dataset"]],
+        n_noise=table["n_features"] - table["n_informative"],
+    )
+    grouped = table.groupby(["family", "ranker", "n_noise"], sort=False)
+    averaged = grouped.agg(share=("share", "mean"), n_datasets=("dataset", "nunique")).reset_index()
+    places = {family: place for place, family in enumerate(averaged["family"].unique())}
+    return averaged.sort_values(
+        ["family", "n_noise"], key=lambda column: column.map(places) if column.name == "family" else column,
+        kind="stable", ignore_index=True,
+    )  # fmt: skip
+
+
+def _family(dataset: str) -> str:
+    """Take seed and number of noise columns out of a name such as ``xor[source.n_noise=20,source.seed=1]``."""
+    name, bracket, changes = dataset.partition("[")
+    if not bracket:
+        return name
+    kept = [
+        each.removeprefix("source.")
+        for each in changes.removesuffix("]").split(",")
+        if not re.fullmatch(r"(source\.)?(n_noise|seed)=\d+", each)
+    ]
+    return f"{name}[{','.join(kept)}]" if kept else name
+
+
+def phase_means(spread: pd.DataFrame) -> pd.DataFrame:
+    """Average the seconds of phases over repeats.
+
+    Parameters
+    ----------
+    spread : DataFrame
+        From :func:`points`, kind "phases".
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``ranker``, ``phase``, ``seconds`` (mean), ``share`` (of the sum over phases), ``before`` (sum
+        of the shares of the phases before), ``total`` (seconds of all phases), ``n_repeats``; phases in the order
+        in which they first come.
+    """
+    keys = ["dataset", "ranker", "phase"]
+    # An empty table has columns of objects.
+    means = spread.astype({"seconds": float}).groupby(keys, sort=False)["seconds"].mean().reset_index()
+    repeats = spread.groupby(keys[:2], sort=False)["repeat"].nunique().rename("n_repeats").reset_index()
+    means = means.merge(repeats, on=keys[:2], how="left")
+    means["total"] = means.groupby(keys[:2], sort=False)["seconds"].transform("sum")
+    means["share"] = means["seconds"] / means["total"]
+    means["before"] = means.groupby(keys[:2], sort=False)["share"].cumsum() - means["share"]
+    return means[[*keys, "seconds", "share", "before", "total", "n_repeats"]]
+
+
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Say what came of each measurement.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows, of any studies and kinds.
+
+    Returns
+    -------
+    DataFrame
+        ``kind``, ``dataset``, ``protocol``, ``ranker``, ``repeat``, ``result``: in words, or the measurement itself
+        for a kind that is not known here. Recoveries are averaged as by :func:`recovered`: a line for each family
+        of data sets and ranker, with the repeat 0.
+    """
+    lines = []
+    chosen = _ok(frame)
+    for protocol, rows in chosen[chosen["kind"] == "recovery"].groupby("protocol", sort=False):
+        for (family, ranker), part in recovered(rows).groupby(["family", "ranker"], sort=False):
+            shares = [f"{line.share:.2f} ({line.n_noise:,})" for line in part.itertuples()]
+            words = f"share found (among so many noise columns): {', '.join(shares)}"
+            lines.append(["recovery", family, protocol, ranker, 0, words])
+    for row in chosen[chosen["kind"] != "recovery"].to_dict("records"):
+        words = _WORDS.get(row["kind"], lambda row: str(row["measurement"]))
+        lines.append([*(row[name] for name in _WHERE), words(row)])
+    return pd.DataFrame(lines, columns=[*_WHERE, "result"])
+
+
+def averaged(frame: pd.DataFrame) -> pd.DataFrame:
+    """Say what came of each measurement in a line for each data set and ranker.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows of one protocol.
+
+    Returns
+    -------
+    DataFrame
+        ``kind``, ``dataset``, ``ranker``, ``result``: of phases the mean over repeats, else the first repeat.
+    """
+    summed = summary(frame)
+    summed = summed[summed["repeat"] == 0].drop(columns=["protocol", "repeat"])
+    means = phase_means(points(frame, "phases"))
+    told = {}
+    for pair, part in means.groupby(["dataset", "ranker"], sort=False):
+        seconds = dict(zip(part["phase"], part["seconds"], strict=True))
+        n = int(part["n_repeats"].iloc[0])
+        told[pair] = _shares(seconds) + (f" (mean of {n} fits)" if n > 1 else "")
+    result = [
+        told.get((line.dataset, line.ranker), line.result) if line.kind == "phases" else line.result
+        for line in summed.itertuples()
+    ]
+    return summed.assign(result=result).reset_index(drop=True)
+
+
+def _ok(frame: pd.DataFrame, kind: str | None = None) -> pd.DataFrame:
+    chosen = frame[frame["measurement"].notna() & (frame["status"] == "ok")]
+    return chosen if kind is None else chosen[chosen["kind"] == kind]
+
+
+def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
+    return json.loads(row["measurement"])
+
+
+def _seconds(row: Mapping[str, Any]) -> dict[str, float]:
+    """Return the seconds of each phase, without their total; empty where times do not count."""
+    if not isinstance(row["phase_seconds"], str):
+        return {}
+    return {phase: value for phase, value in json.loads(row["phase_seconds"]).items() if phase != "total"}
+
+
+def _sparsity(row: Mapping[str, Any]) -> Iterator[list[Any]]:
+    found = _measured(row)
+    for epsilon, share in zip(found["epsilons"], found["shares"], strict=True):
+        yield [epsilon, found["share"], share, False]
+    yield [found["epsilon_estimated"], found["share"], found["share_estimated"], True]
+
+
+def _latent_dimension(row: Mapping[str, Any]) -> Iterator[list[Any]]:
+    found = _measured(row)
+    for rows in ("ranked", "normalised", "raw"):
+        part = found[rows]
+        for log_ratio, minus_log_rest in zip(part["log_ratio"], part["minus_log_rest"], strict=True):
+            yield [rows, log_ratio, minus_log_rest, part["slope"]]
+
+
+def _adaptive_k(row: Mapping[str, Any]) -> Iterator[list[Any]]:
+    found = _measured(row)
+    per_class = zip(found["class_sizes"], found["neighbors"], found["counts"], strict=True)
+    for number, (size, neighbors, counts) in enumerate(per_class):
+        for k, n in zip(neighbors, counts, strict=True):
+            yield [number, size, k, n]
+
+
+def _phases(row: Mapping[str, Any]) -> Iterator[list[Any]]:
+    seconds = _seconds(row)
+    total = sum(seconds.values())
+    for phase, value in seconds.items():
+        yield [phase, value, value / total if total > 0 else np.nan]
+
+
+def _recovery(row: Mapping[str, Any]) -> Iterator[list[Any]]:
+    measured = _measured(row)
+    ranks, p = measured["ranks"], measured["n_features"]
+    tops = {len(ranks)} | {step * 10**power for step in (1, 2, 5) for power in range(len(str(p)))}
+    for top in sorted(each for each in tops if each <= p):
+        found = sum(rank <= top for rank in ranks)
+        yield [p, len(ranks), top, found, found / min(top, len(ranks))]
+
+
+_POINTS: dict[str, tuple[Callable[[Mapping[str, Any]], Iterator[list[Any]]], list[str]]] = {
+    "sparsity": (_sparsity, ["epsilon", "share_before", "share", "estimated"]),
+    "latent_dimension": (_latent_dimension, ["rows", "log_ratio", "minus_log_rest", "slope"]),
+    "adaptive_k": (_adaptive_k, ["class_number", "class_size", "neighbors", "count"]),
+    "phases": (_phases, ["phase", "seconds", "share"]),
+    "recovery": (_recovery, ["n_features", "n_informative", "top", "found", "share"]),
+}
+
+
+#: Kinds of which :func:`points` makes a table.
+KINDS = tuple(_POINTS)
+
+
+def _sparsity_words(row: Mapping[str, Any]) -> str:
+    found = _measured(row)
+    kept = "" if found["sparsified"] else " (the ranker leaves these rows as they are)"
+    return (
+        f"non-zeros {found['share']:.4f} → {found['share_estimated']:.4f} "
+        f"with the estimated ε = {found['epsilon_estimated']:.4g}{kept}"
+    )
+
+
+def _latent_dimension_words(row: Mapping[str, Any]) -> str:
+    found = _measured(row)
+    slopes = [
+        f"{rows} {'undefined' if found[rows]['slope'] is None else format(found[rows]['slope'], '.2f')}"
+        for rows in ("ranked", "normalised", "raw")
+    ]
+    return f"dimension {found['latent_dimension'] or 'undefined'}; slopes: {', '.join(slopes)}"
+
+
+def _adaptive_k_words(row: Mapping[str, Any]) -> str:
+    found = _measured(row)
+    k = np.concatenate([np.asarray(each, dtype=np.int64) for each in found["neighbors"]])
+    counts = np.concatenate([np.asarray(each, dtype=np.int64) for each in found["counts"]])
+    low, middle, high = np.percentile(np.repeat(k, counts), [5, 50, 95], method="lower")
+    return f"k: median {middle}, 5 % to 95 % {low} to {high}; classes of {min(found['class_sizes'])} rows and more"
+
+
+def _phases_words(row: Mapping[str, Any]) -> str:
+    seconds = _seconds(row)
+    if not sum(seconds.values()) > 0:
+        return "no times: more threads were at work than there are cores"
+    return _shares(seconds)
+
+
+def _shares(seconds: Mapping[str, float]) -> str:
+    total = sum(seconds.values())
+    largest = sorted(seconds.items(), key=lambda each: -each[1])
+    shares = [f"{phase} {value / total:.0%}" for phase, value in largest if value / total >= 0.005]
+    return f"{total:.3g} s: {', '.join(shares)}"
+
+
+_WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "sparsity": _sparsity_words,
+    "latent_dimension": _latent_dimension_words,
+    "adaptive_k": _adaptive_k_words,
+    "phases": _phases_words,
+}

@@ -1,0 +1,220 @@
+"""What a study has and what it lacks.
+
+Means over different folds say nothing about rankers, so a ranker is compared only when every fold that its protocol
+asks for is there and has status "ok". Everything else is kept apart, with the reason in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from experiments.errors import BadInputError
+from experiments.formatting import count
+from experiments.statuses import BAD_STATUSES, LIMIT_COLUMNS
+
+#: What one line of a table stands for.
+PAIR = ["dataset", "protocol", "ranker"]
+
+_MESSAGE_LENGTH = 200
+_KINDS_TOLD = 3
+
+
+class SameNameError(BadInputError, ValueError):
+    """Two different cells bear the same names, so that their rows cannot be told apart."""
+
+
+def expected_of(configs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """List what a study asks for.
+
+    Parameters
+    ----------
+    configs : iterable of mapping
+        Resolved configurations (``experiments.config``).
+
+    Returns
+    -------
+    DataFrame
+        One line per data set × protocol × ranker, in the order of the configurations: ``dataset``, ``protocol``,
+        ``ranker`` (the names that stand in rows), ``display_name``, ``n_splits``, ``n_repeats``.
+    """
+    lines = [
+        {
+            "dataset": config["dataset_key"],
+            "protocol": config["protocol"]["name"],
+            "ranker": config["ranker_key"],
+            "display_name": str(config["ranker"].get("display_name") or config["ranker_key"]),
+            "n_splits": int(config["protocol"]["n_splits"]),
+            "n_repeats": int(config["protocol"]["n_repeats"]),
+        }
+        for config in configs
+    ]
+    columns = [*PAIR, "display_name", "n_splits", "n_repeats"]
+    expected = pd.DataFrame(lines, columns=columns).drop_duplicates(PAIR, ignore_index=True)
+    # Two rankers may bear one display name; the name that is typed tells them apart.
+    shared = expected.duplicated(["dataset", "protocol", "display_name"], keep=False)
+    both = expected["display_name"] + " (" + expected["ranker"] + ")"
+    expected["display_name"] = expected["display_name"].mask(shared, both)
+    return expected
+
+
+def expected_from_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Guess what a study asked for: as many repeats and folds as its fullest ranker has.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+
+    Returns
+    -------
+    DataFrame
+        As from :func:`expected_of`, per data set and protocol the largest repeat and fold seen, plus 1.
+    """
+    rows = frame[frame["kind"] == "ranking"]
+    expected = rows[PAIR].drop_duplicates(ignore_index=True)
+    expected["display_name"] = expected["ranker"]
+    for column, place in (("n_splits", "fold"), ("n_repeats", "repeat")):
+        seen = rows.groupby(["dataset", "protocol"])[place].max() + 1
+        keys = pd.MultiIndex.from_frame(expected[["dataset", "protocol"]])
+        expected[column] = seen.reindex(keys).to_numpy(dtype="int64")
+    return expected
+
+
+def study_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Choose the rows that belong to a study.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows, of any studies and kinds.
+    expected : DataFrame, optional
+        From :func:`expected_of`; by default everything in ``frame`` is the study.
+
+    Returns
+    -------
+    DataFrame
+        Rankings alone, of the expected data sets × protocols × rankers, without repeats and folds beyond those
+        asked for, in the order of ``expected``, then of repeats and folds.
+
+    Raises
+    ------
+    SameNameError
+        If a fold is there twice: two different cells under the same names.
+    """
+    expected = expected_from_rows(frame) if expected is None else expected
+    order = expected[[*PAIR, "n_splits", "n_repeats"]].assign(_order=range(len(expected)))
+    rows = frame[frame["kind"] == "ranking"].merge(order, on=PAIR, how="inner", validate="many_to_one")
+    rows = rows[(rows["repeat"] < rows["n_repeats"]) & (rows["fold"] < rows["n_splits"])]
+    twice = rows.duplicated([*PAIR, "repeat", "fold"])
+    if twice.any():
+        first = rows.loc[twice, PAIR].iloc[0]
+        raise SameNameError(
+            f"two different cells are called {first['dataset']} × {first['ranker']} ({first['protocol']})\n"
+            "give one of the two rankers a file of its own in conf/ranker; the rows of both are kept"
+        )
+    rows = rows.sort_values(["_order", "repeat", "fold"], ignore_index=True)
+    return rows.drop(columns=["_order", "n_splits", "n_repeats"])
+
+
+def coverage(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Count the folds of every data set × protocol × ranker.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+    expected : DataFrame, optional
+        From :func:`expected_of`; by default what the fullest ranker of a data set and protocol has.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``expected`` and ``repeats`` (those with a row for every fold), ``folds_expected``,
+        ``folds_ok``, ``folds_failed``, ``complete`` (all expected folds are ok), ``reason`` (why not, in words; ""
+        when complete).
+    """
+    expected = expected_from_rows(frame) if expected is None else expected
+    # Curves and weights are heavy to carry along, and say nothing here.
+    rows = study_rows(frame[["kind", *PAIR, "repeat", "fold", "status", "error"]], expected)
+    lines = []
+    groups = {tuple(pair): rows.loc[index] for pair, index in rows.groupby(PAIR, sort=False).groups.items()}
+    for line in expected.to_dict("records"):
+        mine = groups.get(tuple(line[name] for name in PAIR), rows.iloc[:0])
+        failed = mine[mine["status"] != "ok"]
+        n_whole = int((mine.groupby("repeat")["fold"].nunique() == line["n_splits"]).sum())
+        n_expected = line["n_splits"] * line["n_repeats"]
+        n_ok = len(mine) - len(failed)
+        reasons = []
+        if n_whole < line["n_repeats"]:
+            reasons.append(f"{n_whole} of {count(line['n_repeats'], 'repeat')}")
+        for status, part in failed.groupby("status", sort=False):
+            said = BAD_STATUSES[str(status)]
+            reasons.append(f"{len(part)} of {count(n_expected, 'fold')} {said}: {_kinds(part['error'])}")
+        lines.append(
+            {
+                **line,
+                "repeats": n_whole,
+                "folds_expected": n_expected,
+                "folds_ok": n_ok,
+                "folds_failed": len(failed),
+                "complete": n_ok == n_expected,
+                "reason": "; ".join(reasons),
+            }
+        )
+    columns = [
+        *expected.columns,
+        "repeats",
+        "folds_expected",
+        "folds_ok",
+        "folds_failed",
+        "complete",
+        "reason",
+    ]
+    return pd.DataFrame(lines, columns=columns).astype({"complete": bool})
+
+
+def failures(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
+    """List what failed or was stopped, equal errors of a ranker together.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+    expected : DataFrame, optional
+        From :func:`expected_of`.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``protocol``, ``ranker``, ``status``, ``limited`` (whether a limit is known that stopped
+        them), ``error`` (first line), ``folds`` (number of them), ``first`` ("repeat 3, fold 7", counted from 0 as
+        in the rows).
+    """
+    rows = study_rows(frame, expected)
+    rows = rows[rows["status"] != "ok"].copy()
+    rows["error"] = rows["error"].map(_first_line)
+    rows["limited"] = False
+    for status, column in LIMIT_COLUMNS.items():
+        rows["limited"] |= (rows["status"] == status) & rows[column].notna()
+    lines = []
+    for keys, group in rows.groupby([*PAIR, "status", "limited", "error"], sort=False):
+        first = group.iloc[0]
+        place = f"repeat {first['repeat']}, fold {first['fold']}"
+        lines.append([*keys, len(group), place])
+    return pd.DataFrame(lines, columns=[*PAIR, "status", "limited", "error", "folds", "first"])
+
+
+def _kinds(errors: pd.Series) -> str:
+    counts = errors.map(_first_line).value_counts(sort=False).sort_values(ascending=False, kind="stable")
+    told = [error if n == errors.size else f"{n} × {error}" for error, n in counts.head(_KINDS_TOLD).items()]
+    more = len(counts) - len(told)
+    return ", ".join(told) + (f", and {more} other errors" if more > 0 else "")
+
+
+def _first_line(error: Any) -> str:
+    text = error if isinstance(error, str) else ""
+    line = text.strip().partition("\n")[0].strip() or "no error text"
+    return line if len(line) <= _MESSAGE_LENGTH else line[: _MESSAGE_LENGTH - 1] + "…"

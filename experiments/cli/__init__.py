@@ -1,0 +1,1 @@
+"""Programs: what ``run.py``, ``report.py``, ``publish.py`` and ``reliefe-study`` do."""

@@ -1,0 +1,265 @@
+"""What README.md and docs/results.md say of the published studies, written from their rows and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.cli import publish
+from experiments.cli.publish import FOLDER
+from experiments.config.compose import compose_runs
+from experiments.errors import BadInputError
+from experiments.files import write_whole
+from experiments.formatting import fixed, rank_shown
+from experiments.places import PROJECT_ROOT
+
+ResolvedConfig = Mapping[str, Any]
+
+
+def update_part(text: str, name: str, content: str) -> str:
+    """Replace what stands between two marks of a Markdown file.
+
+    Parameters
+    ----------
+    text : str
+        The file's text, with ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->``.
+    name : str
+        Of the marks.
+    content : str
+        What is to stand there.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    BadInputError
+        If a mark is missing.
+    """
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, mark, rest = text.partition(begin)
+    _, last, after = rest.partition(end)
+    if not mark or not last:
+        raise BadInputError(f"the marks {begin} and {end} are missing")
+    return f"{before}{begin}\n{content.strip()}\n{end}{after}"
+
+
+def overview(name: str, folder: Path = FOLDER) -> str:
+    """Say in Markdown what came out of a published study: who was best, scores, what is missing.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    folder : Path, optional
+        Where its rows lie.
+
+    Returns
+    -------
+    str
+    """
+    from experiments.analysis.comparison import compare
+    from experiments.analysis.groups import groups_of
+    from experiments.report.page.sentences import extent
+
+    frame, configs = publish.rows(name, folder)
+    protocols = {each["protocol"]["name"]: each["protocol"] for each in configs}
+    parts = []
+    for group in groups_of(configs):
+        comparison = compare(frame, group)
+        ranks = comparison.ranks["best_f1"]
+        asked = dict.fromkeys(
+            each["dataset_key"] for each in configs if each["protocol"]["name"] == group.protocol
+        )
+        table, seconds = (comparison.scores[each].reindex(list(asked)) for each in ("best_f1", "fit_seconds"))
+        order = list(table.columns)
+        if ranks is not None:
+            order = list(ranks.average_ranks.index) + [
+                each for each in order if each not in ranks.average_ranks
+            ]
+        # Means over different data sets would not be comparable: those on which all have times that have any.
+        timed = list(seconds.dropna(axis="columns", how="all").dropna().index)
+        where = "mean over data sets" if len(timed) in (0, len(seconds)) else f"mean over {', '.join(timed)}"
+        lines = [
+            f"Protocol `{group.protocol}`: {extent(protocols[group.protocol])}. Best micro F1 along the ranking, "
+            f"mean over folds; seconds of one fit, {where}.",
+            "",
+            f"| ranker | mean rank | {' | '.join(table.index)} | seconds |",
+            f"|---|---|{'---|' * len(table.index)}---|",
+        ]
+        for ranker in order:
+            mean = "" if ranks is None else rank_shown(ranks.average_ranks.get(ranker, np.nan))
+            scores = " | ".join(_number(table.loc[each, ranker], 3) for each in table.index)
+            took = seconds.loc[timed, ranker].mean(skipna=False)
+            lines.append(f"| {_in_cell(group.labels[ranker])} | {mean} | {scores} | {_number(took, None)} |")
+        for line in comparison.same_lines:
+            lines += ["", line]
+        if comparison.missing_lines:
+            lines += ["", "Missing:", "", *(f"* {line}" for line in comparison.missing_lines)]
+        parts.append("\n".join(lines))
+    return "\n\n".join([*parts, *_measured(frame, configs)])
+
+
+def _measured(frame: pd.DataFrame, configs: Sequence[ResolvedConfig]) -> list[str]:
+    """Set out what was measured in place of rankings, a table for each protocol."""
+    from experiments.analysis.paper import measurements
+    from experiments.report.measurements import missing_lines
+
+    asked: dict[str, list[ResolvedConfig]] = {}
+    for config in configs:
+        if config["protocol"].get("measure"):
+            asked.setdefault(config["protocol"]["name"], []).append(config)
+    parts = []
+    for protocol, own in asked.items():
+        rows = frame[frame["protocol"] == protocol]
+        labels = {
+            each["ranker_key"]: each["ranker"].get("display_name") or each["ranker_key"] for each in own
+        }
+        lines = [f"Protocol `{protocol}`.", "", "| data set | ranker | result |", "|---|---|---|"]
+        for line in measurements.averaged(rows).itertuples():
+            cells = (line.dataset, labels.get(line.ranker, line.ranker), line.result)
+            lines.append(f"| {' | '.join(_in_cell(each) for each in cells)} |")
+        asked_for = dict.fromkeys(each["dataset_key"] for each in own)
+        never = [each for each in asked_for if each not in set(rows["dataset"])]
+        missing = [f"not run: {', '.join(never)}"] if never else []
+        missing += missing_lines(rows, [each for each in own if each["dataset_key"] not in never])
+        if missing:
+            lines += ["", "Missing:", "", *(f"* {each}" for each in missing)]
+        parts.append("\n".join(lines))
+    return parts
+
+
+def _number(value: float, digits: int | None) -> str:
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:.2g}" if digits is None else fixed(value, digits)
+
+
+def claims_overview(folder: Path = FOLDER) -> str:
+    """Say in Markdown which of the paper's claims hold on the published rows; from the table that was made of them.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where its tables lie.
+
+    Returns
+    -------
+    str
+        A sentence that counts, then a table.
+
+    Raises
+    ------
+    BadInputError
+        If there is no table.
+    """
+    from experiments.analysis.paper.wording import SCOPES, counted, lacking, told
+
+    file = folder / "tables" / "claims.csv"
+    try:
+        claims = pd.read_csv(file, keep_default_na=False)
+    except FileNotFoundError as error:
+        raise BadInputError(f"{file} is missing: python publish.py makes it") from error
+    lines = [each for line in (counted(claims), lacking(claims)) if line for each in (line, "")]
+    titles = ["the paper's claim", "it holds where", *(f"on {where}" for where in SCOPES), "numbers"]
+    lines += [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
+    shown = told(claims).drop(columns="place")
+    lines += [f"| {' | '.join(map(_in_cell, line))} |" for line in shown.itertuples(index=False, name=None)]
+    return "\n".join(lines)
+
+
+#: What the verdicts mean, above their table.
+_ABOUT_CLAIMS = (
+    "All published rows that were evaluated as the paper's are looked at together. Three verdicts stand side by "
+    "side: on the paper's data sets (all of them are needed, but for claims that one instance or counterexample "
+    "decides), on those of them that are at hand, and on related data sets. A sample of a data set's samples, or "
+    "other folds, give none. [statistics.md](statistics.md#noise-of-the-folds) says when a verdict is within the "
+    "noise of the folds."
+)
+
+
+def _in_cell(text: object) -> str:
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+#: Studies whose tables stand in README.md, and the figure above them.
+_MAIN, _MAIN_FIGURE = "mcc_published", "mcc_published_aurf1"
+
+
+def texts(folder: Path = FOLDER) -> dict[Path, str]:
+    """Write the numbers of README.md and docs/results.md from the published rows.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where the rows and what was made of them lie.
+
+    Returns
+    -------
+    dict of Path to str
+        File → its whole text.
+
+    Raises
+    ------
+    BadInputError
+        If something is missing.
+    """
+    at = folder.relative_to(PROJECT_ROOT).as_posix() if folder.is_relative_to(PROJECT_ROOT) else str(folder)
+    readme = PROJECT_ROOT / "README.md"
+    absent = _absent(_MAIN)
+    claims = claims_overview(folder)
+    short = "\n\n".join(
+        [
+            f"![Area under the rF1 curve]({at}/figures/{_MAIN_FIGURE}.png)",
+            overview(_MAIN, folder),
+            claims.partition("\n")[0]
+            + " [docs/results.md](docs/results.md) has the claims one by one, the other "
+            "studies, and how all of it was made.",
+            f"The paper's other data sets are not among them: {', '.join(absent)}. On a machine with internet, "
+            "this fetches and runs just those:",
+            f"```bash\npython run.py study=mcc dataset={','.join(absent)}\n```",
+        ]
+    )
+    long = [
+        "# Results",
+        "Made by `python publish.py` from the rows in `results/published`; nothing here is typed by hand.",
+        "## The paper's claims",
+        _ABOUT_CLAIMS,
+        claims,
+    ]
+    for name in publish.studies(folder):
+        first = (PROJECT_ROOT / "conf" / "study" / f"{name}.yaml").read_text(encoding="utf-8")
+        about = " ".join(re.match(r"(?:#[^\n]*\n)+", first).group().replace("#", "").split())
+        long += [f"## {name}", about, overview(name, folder)]
+    return {
+        readme: update_part(readme.read_text(encoding="utf-8"), "published", short),
+        PROJECT_ROOT / "docs" / "results.md": "\n\n".join(long) + "\n",
+    }
+
+
+def write_texts(folder: Path = FOLDER) -> list[Path]:
+    """Write what :func:`texts` gives.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        As there.
+
+    Returns
+    -------
+    list of Path
+    """
+    return [write_whole(file, text.encode()) for file, text in texts(folder).items()]
+
+
+def _absent(name: str) -> list[str]:
+    """Return the data sets of the paper's study that a published one leaves out."""
+    whole = dict.fromkeys(each["dataset_key"] for each in compose_runs(["study=mcc"]).configs)
+    here = {each["dataset_key"] for each in compose_runs([f"study={name}"]).configs}
+    return [each for each in whole if each not in here]

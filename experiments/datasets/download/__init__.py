@@ -1,0 +1,1 @@
+"""Files from this machine or from the network, with checksums, retries and a cache."""

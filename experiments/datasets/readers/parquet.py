@@ -1,0 +1,88 @@
+"""Parquet files as data frames whose cells are what the file holds."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from experiments.datasets.download.files import Content
+from experiments.datasets.names import Column, find_columns
+from experiments.errors import DatasetError
+
+logger = logging.getLogger(__name__)
+
+
+def parquet_frame(
+    file: Content, words: Sequence[str], wanted: Sequence[Column]
+) -> tuple[pd.DataFrame, Callable[[int], pd.Series]]:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    file : Content
+        The file.
+    words : sequence of str
+        Texts, and numbers as text, that mean a missing value.
+    wanted : sequence of str or int
+        Target columns, which may be the index that pandas stored.
+
+    Returns
+    -------
+    frame : DataFrame
+        Columns named by text; whole numbers stay whole where some are null. Without the columns that pandas stored
+        as the index, unless they are wanted.
+    cells : callable
+        Place of a column → its cells as text, empty where null.
+
+    Raises
+    ------
+    DatasetError
+        For what is no Parquet file.
+    """
+    import pyarrow.parquet as pq
+
+    try:
+        frame = pq.read_table(io.BytesIO(file.data)).to_pandas(integer_object_nulls=True)
+    except Exception as error:  # pyarrow raises many kinds on damaged input
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise DatasetError(f"{file.name} cannot be read as a Parquet file ({reason})") from error
+    named = [name for name in frame.index.names if name is not None]
+    asked = [name for name in named if any(find_columns(str(each), [str(name)]) for each in wanted)]
+    if asked:
+        frame = frame.reset_index(level=asked)
+    left_out = [str(name) for name in named if name not in asked]
+    if left_out:
+        logger.warning(
+            "%s: what pandas stored as its index is no feature: %s", file.name, ", ".join(left_out)
+        )
+    frame = frame.reset_index(drop=True)
+    frame.columns = [str(each) for each in frame.columns]
+    if not words:
+        return frame, lambda place: pd.Series("", index=frame.index)
+    stored = frame
+    places = range(frame.shape[1])
+    frame = pd.concat([_without(frame.iloc[:, place], words) for place in places], axis=1)
+    return frame, lambda place: stored.iloc[:, place].astype(object).map(str, na_action="ignore").fillna("")
+
+
+def _without(column: pd.Series, words: Sequence[str]) -> pd.Series:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        kept = [each for each in column.cat.categories if str(each).strip() not in words]
+        return column.cat.set_categories(kept)
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return column
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        numbers = (
+            pd.to_numeric(pd.Series(list(words), dtype=object), errors="coerce")
+            .dropna()
+            .to_numpy(dtype=float)
+        )
+        found = np.isin(column.to_numpy(dtype=float, na_value=np.nan), numbers)
+        return column.mask(found) if found.any() else column
+    return column.mask(
+        column.map(lambda each: isinstance(each, str) and each.strip() in words, na_action=None)
+    )

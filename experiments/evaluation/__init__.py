@@ -1,0 +1,1 @@
+"""One cell: data set × ranker × repeat → rows."""

@@ -1,0 +1,275 @@
+"""Cells: what one is, and its key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from experiments.errors import ConfigError
+from experiments.evaluation.versions import versions
+from experiments.schema import ROWS_VERSION
+from experiments.store.keys import cell_key, keys_of_repeats
+from experiments.store.store import Store
+
+#: Task → which learner of a protocol it takes, and the packages beside the usual ones that make its folds.
+_OF_TASK = {
+    "multiclass": ("learner", ()),
+    "multilabel": ("multilabel_learner", ("iterative-stratification",)),
+}
+
+#: Settings that never decide numbers, so changing them runs nothing again.
+_INDIFFERENT = ("display_name", "n_jobs", "verbose")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Data set × ranker × repeat, or data set × repeat for the score of all features.
+
+    A cell that measures something else than a ranking takes all rows at once, as one fold.
+
+    Attributes
+    ----------
+    key : str
+        SHA-256 of what decides its numbers; names its file.
+    kind : str
+        "ranking" or "all_features".
+    checksum : str
+        Of the data set.
+    task : str
+        The data set's: "multiclass" or "multilabel".
+    dataset, ranker, protocol : str
+        Names for people, not part of the key. ``ranker`` is "" for kind "all_features".
+    repeat : int
+        From 0.
+    seed : int
+        The study's.
+    n_splits, grid_points : int
+        As in the protocol.
+    learner : dict
+        The protocol's learner block for the task.
+    ranking : dict
+        The ranker block; empty for kind "all_features".
+    versions : dict
+        Package → version, as in the key.
+    reference : Cell or None
+        For kind "ranking", the cell with the score of all features in the same folds.
+    measure : dict
+        The protocol's ``measure`` block; empty for kinds "ranking" and "all_features".
+    informative : tuple of int
+        For a measurement, the columns that are known to decide the target.
+    """
+
+    key: str
+    kind: str
+    checksum: str
+    task: str
+    dataset: str
+    ranker: str
+    protocol: str
+    repeat: int
+    seed: int
+    n_splits: int
+    grid_points: int
+    learner: dict[str, Any]
+    ranking: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str | None] = field(default_factory=dict)
+    reference: Cell | None = None
+    measure: dict[str, Any] = field(default_factory=dict)
+    informative: tuple[int, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The cell in words."""
+        return f"{self.dataset} × {self.ranker or 'all features'}, repeat {self.repeat}"
+
+
+def learner_of(protocol: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Return the learner block of a protocol for a task.
+
+    Parameters
+    ----------
+    protocol : mapping
+        A block of ``conf/protocol``.
+    task : str
+        "multiclass" or "multilabel".
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ConfigError
+        If the protocol has none for this task, or there is no such task.
+    """
+    if task not in _OF_TASK:
+        raise ConfigError(f"no protocol for the task {task!r} (only {', '.join(_OF_TASK)})")
+    key = _OF_TASK[task][0]
+    if not protocol.get(key):
+        raise ConfigError(
+            f"the protocol {protocol['name']} has no learner for the task {task}; "
+            f"state protocol.{key}: {{_target_: package.module.Class, …}} in its YAML file"
+        )
+    return dict(protocol[key])
+
+
+def cells_of(
+    config: Mapping[str, Any], *, checksum: str, task: str, informative: Sequence[int] = ()
+) -> list[Cell]:
+    """Return the cells of one configuration, one per repeat: rankings, or what the protocol measures instead.
+
+    Parameters
+    ----------
+    config : mapping
+        One resolved configuration (``experiments.config``).
+    checksum : str
+        Of the loaded data set.
+    task : str
+        The data set's task.
+    informative : sequence of int
+        Columns known to decide the target. They are part of the key of a measurement, where there are any.
+
+    Returns
+    -------
+    list of Cell
+        Rankings each with its reference. The reference's key leaves out the ranker and the grid, so all rankers,
+        and protocols that differ in the grid alone, share it. Neither key knows the number of repeats: more can be
+        asked for later.
+    """
+    protocol, ranker = config["protocol"], config["ranker"]
+    if protocol.get("measure"):
+        return _measurements(config, checksum, task, tuple(informative))
+    learner, of_folds = learner_of(protocol, task), _OF_TASK[task][1]
+    common = {
+        "rows_version": ROWS_VERSION,
+        "checksum": checksum,
+        "task": task,
+        "n_splits": protocol["n_splits"],
+        "learner": _deciding(learner),
+        "seed": config["seed"],
+    }
+    of_task = [f"evaluation.{task}"]
+    of_learner = versions(learner, also=of_folds, numbers=of_task)
+    of_both = versions(learner, ranker, also=of_folds, numbers=[*of_task, "evaluation.ranking"])
+    content = {
+        **common,
+        "kind": "ranking",
+        "ranker": _deciding(ranker),
+        "grid_points": protocol["grid_points"],
+        "versions": of_both,
+    }
+    repeats = range(protocol["n_repeats"])
+    keys = keys_of_repeats(content, repeats)
+    keys_of_references = keys_of_repeats({**common, "kind": "all_features", "versions": of_learner}, repeats)
+    # What all repeats have in common is one object: there may be 100,000 cells.
+    shared = {
+        "checksum": checksum,
+        "task": task,
+        "dataset": config["dataset_key"],
+        "protocol": protocol["name"],
+        "seed": config["seed"],
+        "n_splits": protocol["n_splits"],
+        "learner": learner,
+        "grid_points": protocol["grid_points"],
+    }
+    of_ranking = {**shared, "ranker": config["ranker_key"], "ranking": dict(ranker), "versions": of_both}
+    made = []
+    for repeat, key, key_of_reference in zip(repeats, keys, keys_of_references, strict=True):
+        reference = Cell(
+            key=key_of_reference,
+            kind="all_features",
+            ranker="",
+            repeat=repeat,
+            versions=of_learner,
+            **shared,
+        )
+        made.append(Cell(key=key, kind="ranking", repeat=repeat, reference=reference, **of_ranking))
+    return made
+
+
+def _measurements(
+    config: Mapping[str, Any], checksum: str, task: str, informative: tuple[int, ...]
+) -> list[Cell]:
+    """Return the cells of a protocol that measures all rows at once; the kind is the measure's name."""
+    protocol, ranker, measure = config["protocol"], config["ranker"], config["protocol"]["measure"]
+    kind, packages = measure["_target_"].rpartition(".")[2], versions(measure, ranker)
+    made = []
+    for repeat in range(protocol["n_repeats"]):
+        content = {
+            "rows_version": ROWS_VERSION,
+            "checksum": checksum,
+            "task": task,
+            "kind": kind,
+            "measure": measure,
+            "ranker": _deciding(ranker),
+            "repeat": repeat,
+            "seed": config["seed"],
+            "versions": packages,
+        }
+        if informative:
+            content["informative"] = list(informative)
+        made.append(
+            Cell(
+                key=cell_key(content),
+                kind=kind,
+                checksum=checksum,
+                task=task,
+                dataset=config["dataset_key"],
+                ranker=config["ranker_key"],
+                protocol=protocol["name"],
+                repeat=repeat,
+                seed=config["seed"],
+                n_splits=1,
+                grid_points=0,
+                learner={},
+                ranking=dict(ranker),
+                versions=packages,
+                measure=dict(measure),
+                informative=informative,
+            )
+        )
+    return made
+
+
+def _deciding(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key not in _INDIFFERENT}
+
+
+def rows_of(store: Store, cells: Sequence[Cell]) -> pa.Table:
+    """Read the rows of cells, under the names that the cells bear now.
+
+    Parameters
+    ----------
+    store : Store
+        Where they lie.
+    cells : sequence of Cell
+        Which; the same key may stand there under several names, and gives its rows under each.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns of ``ROW_SCHEMA``; in the order of the cells, then of folds. Cells without a good file have none.
+    """
+    keys = list(dict.fromkeys(cell.key for cell in cells))
+    table = store.read_tables(keys)
+    place_of = {key: place for place, key in enumerate(keys)}
+    place_of_rows = pc.index_in(table["cell_key"], value_set=pa.array(keys, pa.string())).to_numpy()
+    first = np.searchsorted(place_of_rows, np.arange(len(keys)))
+    n_rows = np.bincount(place_of_rows, minlength=len(keys))
+    places = np.array([place_of[cell.key] for cell in cells], dtype=np.int64)
+    cell_of_rows = np.repeat(np.arange(len(cells)), n_rows[places])
+    within = np.arange(len(cell_of_rows)) - np.repeat(
+        np.cumsum(n_rows[places]) - n_rows[places], n_rows[places]
+    )
+    taken = first[places][cell_of_rows] + within
+    if len(keys) < len(cells):
+        table = table.take(taken)
+    for name in ("dataset", "ranker", "protocol"):
+        names = pa.array([getattr(cell, name) for cell in cells], pa.string()).take(pa.array(cell_of_rows))
+        table = table.set_column(table.schema.get_field_index(name), table.schema.field(name), names)
+    return table

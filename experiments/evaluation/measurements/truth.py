@@ -1,0 +1,40 @@
+"""Whether a ranker finds the columns that are known to decide the target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.errors import DatasetError
+from experiments.evaluation.measurements import Subject, needs
+from reliefe.ranking import ranks
+
+
+@needs(informative=True)
+def recovery(subject: Subject) -> dict[str, Any]:
+    """Rank all columns, and say where those stand that decide the target.
+
+    Parameters
+    ----------
+    subject : Subject
+        With ``informative``.
+
+    Returns
+    -------
+    dict
+        ``n_features``, and ``ranks`` of the informative columns, ascending; 1 is the best, equal weights stand in
+        the order of the columns.
+
+    Raises
+    ------
+    DatasetError
+        If the data set does not say which columns decide the target.
+    """
+    if not subject.informative:
+        raise DatasetError(
+            "the data set does not say which of its columns decide the target (informative: [names] in its YAML)"
+        )
+    weights = subject.fit().weights
+    return {
+        "n_features": weights.shape[0],
+        "ranks": sorted(ranks(weights)[list(subject.informative)].tolist()),
+    }

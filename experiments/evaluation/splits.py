@@ -1,0 +1,208 @@
+"""Folds, made from the target values, the protocol and the seed alone."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy import sparse
+from sklearn.model_selection import RepeatedStratifiedKFold
+
+from experiments.datasets.classes import are_many_numbers
+from experiments.errors import BadInputError
+from experiments.formatting import count
+
+logger = logging.getLogger(__name__)
+
+#: How many data sets' folds a process remembers.
+_SETS_KEPT = 4
+
+_ENDLESS = 2**31 - 1
+
+#: How many class names a message lists before it says "and … more".
+_NAMES_SHOWN = 10
+
+
+class SplitError(BadInputError):
+    """The data set cannot be split as the protocol asks."""
+
+
+def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the folds of one repeat of a stratified cross-validation.
+
+    They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, or for labels
+    ``RepeatedMultilabelStratifiedKFold`` (iterative stratification). Neither the ranker nor the number of repeats
+    asked for changes them, so every ranker sees the same folds and repeats can be added later. A repeat's folds can
+    only be had after those of all repeats before, which takes minutes where there are many labels: a process
+    remembers what it has made.
+
+    Parameters
+    ----------
+    y : int array of shape (n,), or csr_matrix of shape (n, L)
+        Class of each row, or which labels it has.
+    n_splits : int
+        Number of folds.
+    repeat : int
+        Which repeat, from 0.
+    seed : int
+        Seed of the study, 0 … 2³² − 1.
+
+    Returns
+    -------
+    list of (int64 array, int64 array)
+        Training and test rows of each fold, ascending. No test fold is empty; together the test folds hold
+        every row once.
+
+    Raises
+    ------
+    SplitError
+        If no class has ``n_splits`` rows, or there are fewer rows than that.
+
+    Notes
+    -----
+    Source: the paper's evaluation section (ten-fold stratified cross-validation, ten times). Iterative
+    stratification: Sechidis, Tsoumakas, Vlahavas, On the stratification of multi-label data, ECML PKDD 2011.
+    """
+    tests = _remembered((_digest(y), n_splits, seed), y, repeat)
+    # What the stratifiers give, from the number of each row's fold.
+    return [(np.flatnonzero(tests != fold), np.flatnonzero(tests == fold)) for fold in range(n_splits)]
+
+
+class _Repeats:
+    """Repeats as far as they were asked for, and the way to more."""
+
+    def __init__(self, more: Iterator[np.ndarray]):
+        self.made: list[np.ndarray] = []
+        self.more = more
+
+
+_memory: OrderedDict[tuple[bytes, int, int], _Repeats] = OrderedDict()
+
+
+def _digest(y) -> bytes:
+    digest = hashlib.sha256(f"{y.shape}".encode())
+    for array in (y.indptr, y.indices, y.data) if sparse.issparse(y) else (y,):
+        digest.update(np.ascontiguousarray(array))
+        digest.update(str(array.dtype).encode())
+    return digest.digest()
+
+
+def _remembered(name: tuple[bytes, int, int], y, repeat: int) -> np.ndarray:
+    if name not in _memory:
+        _memory[name] = _Repeats(_repeats(y, *name[1:]))
+        if len(_memory) > _SETS_KEPT:
+            _memory.popitem(last=False)
+    _memory.move_to_end(name)
+    known = _memory[name]
+    try:
+        while len(known.made) <= repeat:
+            known.made.append(next(known.more))
+    except BaseException:  # a generator that was interrupted does not go on
+        del _memory[name]
+        raise
+    return known.made[repeat]
+
+
+def _repeats(y, n_splits: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield, repeat after repeat, in which fold each row is tested."""
+    if sparse.issparse(y):
+        from iterstrat.ml_stratifiers import RepeatedMultilabelStratifiedKFold
+
+        # The package wants the whole label matrix; a byte a label is the least it comes in. A fold without a row is
+        # first choice for every label, so none stays empty.
+        of_kind, target = RepeatedMultilabelStratifiedKFold, y.astype(bool).toarray()
+    else:
+        of_kind, target = RepeatedStratifiedKFold, y
+    n_rows = y.shape[0]
+    # As many repeats as anyone asks for; each is drawn when the one before is used up.
+    splits = of_kind(n_splits=n_splits, n_repeats=_ENDLESS, random_state=seed).split(np.empty(n_rows), target)
+    while True:
+        tests = np.empty(n_rows, dtype=np.int32)
+        for fold in range(n_splits):
+            with warnings.catch_warnings():
+                # `check_classes` has said it once, with the names of the classes.
+                warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+                try:
+                    _, test = next(splits)
+                except ValueError as error:
+                    raise SplitError(str(error)) from error
+            tests[test] = fold
+        yield tests
+
+
+def check_classes(
+    y, *, n_splits: int, class_names: Sequence | None = None, dataset: str = "the data set"
+) -> list[str]:
+    """Check before the first cell that the classes, or labels, are large enough for the folds.
+
+    A class or label with fewer rows than folds is missing from some test folds: one warning names all such.
+
+    Parameters
+    ----------
+    y : int array of shape (n,), or csr_matrix of shape (n, L)
+        Class codes, 0 … c − 1, or which labels each row has.
+    n_splits : int
+        Number of folds.
+    class_names : sequence, optional
+        Name of each class code or label, for the messages; the codes themselves by default.
+    dataset : str
+        Name of the data set, for the messages.
+
+    Returns
+    -------
+    list of str
+        Names of the classes or labels with fewer than ``n_splits`` rows.
+
+    Raises
+    ------
+    SplitError
+        If there are fewer than two folds, two classes or two labels, or no class or label has ``n_splits`` rows.
+    """
+    if n_splits < 2:
+        raise SplitError(f"protocol.n_splits must be at least 2, got {n_splits}")
+    if sparse.issparse(y):
+        kind, kinds = "label", "labels"
+        sizes = np.bincount(y.indices, minlength=y.shape[1])
+        present = np.arange(y.shape[1])  # one that no row has is still to be predicted, and is named
+    else:
+        kind, kinds = "class", "classes"
+        sizes = np.bincount(np.asarray(y))
+        present = np.flatnonzero(sizes)
+    if len(present) < 2:
+        raise SplitError(f"{dataset} has {count(len(present), kind, kinds)}; at least two are needed")
+    small = [int(code) for code in present if sizes[code] < n_splits]
+    names = [str(code if class_names is None else class_names[code]) for code in small]
+    if sizes.max() == 1 and kind == "class":
+        raise SplitError(
+            f"{dataset} cannot be split: each of its {len(present)} classes has one row, so the target looks like "
+            "numbers or names of rows, not classes; choose another target column"
+        )
+    if len(small) == len(present):
+        largest = f"its largest {kind} has {count(sizes.max(), 'row')}"
+        if sizes.max() < 2:
+            raise SplitError(f"{dataset} cannot be split: {largest}, and two folds need two of a {kind}")
+        numeric = kind == "class" and class_names is not None and are_many_numbers(names)
+        advice = (
+            f"its {len(present)} classes are numbers: is the target numeric? The benchmark takes classes and "
+            "labels only"
+            if numeric
+            else f"use a protocol with at most {count(sizes.max(), 'fold')} (protocol.n_splits)"
+        )
+        raise SplitError(f"{dataset} cannot be split into {n_splits} folds: {largest}; {advice}")
+    if small:
+        sized = [f"{name} ({sizes[code]})" for code, name in zip(small, names, strict=True)]
+        shown = ", ".join(sized[:_NAMES_SHOWN])
+        if len(sized) > _NAMES_SHOWN:
+            shown += f" and {len(sized) - _NAMES_SHOWN} more"
+        logger.warning(
+            "%s: %s with fewer rows than the %d folds, so not in every test fold: %s",
+            dataset,
+            kinds,
+            n_splits,
+            shown,
+        )
+    return names

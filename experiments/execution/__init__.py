@@ -1,0 +1,1 @@
+"""Which cells are missing, and how they are run: here, in several processes, or on a cluster."""

@@ -1,0 +1,449 @@
+"""A study: which cells are missing → run them → all rows."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import tempfile
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import joblib
+import pandas as pd
+import pyarrow.compute as pc
+
+from experiments.errors import BadInputError, LauncherError
+from experiments.evaluation.cell import Cell, rows_of
+from experiments.evaluation.score_cache import ScoreCache
+from experiments.execution.local import Crew, crew_for
+from experiments.execution.progress import Progress, progress_for
+from experiments.execution.scheduler import launch
+from experiments.execution.scratch import Desk, at_work
+from experiments.execution.study import Study
+from experiments.execution.worker import Orders, Outcome
+from experiments.formatting import count
+from experiments.rankers import build
+from experiments.rankers.fitting import Limits
+from experiments.rankers.instrumentation import first_line
+from experiments.rankers.limits import MAKING_SECONDS
+from experiments.statuses import BAD_STATUSES, LIMIT_COLUMNS, when_again
+from experiments.store.rows import to_frame
+from experiments.store.store import SetAside, Store
+
+logger = logging.getLogger(__name__)
+
+#: Finished cells are packed together each time so many have ended.
+_PACK_EVERY = 2000
+_KINDS_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A fold without numbers, or with ``fold`` None a whole cell that left no file.
+
+    ``limited`` is whether a limit of time or memory is known that stopped it.
+    """
+
+    dataset: str
+    ranker: str
+    protocol: str
+    repeat: int
+    fold: int | None
+    error: str
+    cell_key: str
+    status: str = "failed"
+    limited: bool = False
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many ranking cells a study has, and what became of them.
+
+    Attributes
+    ----------
+    cells : int
+        All.
+    missing : int
+        Not done at the start: no file, failed folds, or folds stopped by a limit lower than the one of now.
+    ran : int
+        Run now, failed or not.
+    found : int
+        Missing at the start, but finished by another process before it was their turn.
+    lost : int
+        Run now and left no file.
+    """
+
+    cells: int = 0
+    missing: int = 0
+    ran: int = 0
+    found: int = 0
+    lost: int = 0
+
+
+@dataclass
+class StudyResult:
+    """All rows of a study and what there is to know about them.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Rows of the ranking cells, columns of ``ROW_SCHEMA``, failed ones too, in the order of the configurations.
+        Names of data sets, rankers and protocols are those of the configurations now, not of the files.
+    failures : list of Failure
+        What has no numbers and was tried.
+    warnings : Counter
+        (kind, first line) → how often.
+    counts : Counts
+        How many cells.
+    set_aside : list of SetAside
+        Files that could not be trusted.
+    running : list of Cell
+        Cells that some process was at when the rows were read.
+    absent : dict
+        Data set that was left out, because it is not here → why.
+    """
+
+    frame: pd.DataFrame
+    failures: list[Failure] = field(default_factory=list)
+    warnings: Counter = field(default_factory=Counter)
+    counts: Counts = field(default_factory=Counts)
+    set_aside: list[SetAside] = field(default_factory=list)
+    running: list[Cell] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> int:
+        """0 when all is well, 1 when a fold failed or was stopped, a cell was lost, or data are not here."""
+        return 1 if self.failures or self.absent else 0
+
+
+def run_study(
+    configs: Sequence[Mapping[str, Any]],
+    *,
+    n_workers: int | None = None,
+    progress: Progress | None = None,
+    skip_absent: bool = False,
+    in_process: bool = True,
+) -> StudyResult:
+    """Run the cells of a study that are missing or failed, and read all of its rows.
+
+    Parameters
+    ----------
+    configs : sequence of mapping
+        Resolved configurations (``experiments.config``); all of them are one study.
+    n_workers : int, optional
+        Number of processes; by default what ``launcher.n_workers`` says, or one per core.
+    progress : Progress, optional
+        Shows what happens; by default a bar or lines on standard error.
+    skip_absent : bool, default=False
+        Whether data sets that are not here and cannot be had are left out, listed, and make the exit code 1,
+        instead of being an error.
+    in_process : bool, default=True
+        Whether one worker is this very process, which is good for debugging, and for rankers that no other process
+        can import, such as those defined in a notebook. A ranker that takes its process down takes this one with
+        it, unless there are limits. With False, as on the command line, one worker is a process of its own.
+
+    Returns
+    -------
+    StudyResult
+
+    Raises
+    ------
+    BadInputError
+        For a data set that cannot be loaded or split, a learner or ranker that cannot be made, two results folders,
+        or one that cannot be written to: before the first cell, with nothing written.
+    LauncherError
+        If no workers can be had, or a cluster is lost; what was finished is kept.
+    KeyboardInterrupt
+        Passed on after the workers were ended and a line said how to go on.
+    """
+    progress = progress_for(sys.stderr) if progress is None else progress
+    study = Study(configs, skip_absent=skip_absent)
+    launcher = dict(configs[0]["launcher"])
+    launcher["n_workers"] = n_workers or launcher.get("n_workers")
+    limits = _limits(launcher)
+    store = Store(study.results)
+    missing = study.missing(store, limits)
+    _check_rankers(missing, limits)
+    references = _references_to_run(study, store, missing)
+    if missing or references:
+        _check_writable(study.results)
+    shared = f" and {len(references)} for the score of all features" if references else ""
+    progress.note(
+        f"{len(missing)} of {count(len(study.cells), 'cell')} missing; running {len(missing)}{shared}"
+    )
+    tally = _Tally()
+    if missing or references:
+        store.clean()
+        ScoreCache(study.results).shrink()
+        here = in_process or bool(limits)  # with limits, fits are in a process of their own
+        crew = crew_for(launcher, max(len(missing), len(references)), progress.note, here)
+        try:
+            options = {
+                "give_up": bool(launcher.get("give_up")),
+                "score_cache": bool(launcher.get("score_cache", True)),
+            }
+            _run(study, [references, missing], crew, limits, options, progress, store, tally)
+        finally:
+            crew.close()
+    result = _result(study, store)
+    result.failures += tally.lost
+    result.warnings = tally.warnings
+    result.set_aside += tally.set_aside
+    result.counts = replace(tally.counts, cells=len(study.cells), missing=len(missing))
+    for line in _closing_words(result):
+        progress.note(line)
+    return result
+
+
+def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = False) -> StudyResult:
+    """Read the rows of a study that are there, and run nothing.
+
+    Parameters
+    ----------
+    configs, skip_absent
+        As for :func:`run_study`.
+
+    Returns
+    -------
+    StudyResult
+        ``counts.missing`` says how many cells are not done.
+
+    Raises
+    ------
+    BadInputError
+        As :func:`run_study`: the data sets are loaded, since their content is part of every cell's key.
+    """
+    study = Study(configs, skip_absent=skip_absent)
+    store = Store(study.results)
+    running = at_work(study.results)
+    _read_references(study, store)  # what is torn is said
+    missing = study.missing(store, _limits(configs[0]["launcher"]))
+    result = _result(study, store)
+    result.counts = Counts(cells=len(study.cells), missing=len(missing))
+    result.running = [cell for key, cell in study.cells.items() if key in running]
+    return result
+
+
+def _references_to_run(study: Study, store: Store, missing: Sequence[Cell]) -> list[Cell]:
+    """Return the scores of all features that missing cells need, and those whose files cannot be trusted."""
+    needed = {cell.reference.key for cell in missing if cell.reference is not None}
+    states, torn = _read_references(study, store)
+    return [
+        cell
+        for key, cell in _references(study).items()
+        if key in torn or (key in needed and states.get(key) != "ok")
+    ]
+
+
+def _references(study: Study) -> dict[str, Cell]:
+    return {cell.reference.key: cell.reference for cell in study.cells.values() if cell.reference is not None}
+
+
+def _read_references(study: Study, store: Store) -> tuple[dict[str, str], set[str]]:
+    """Look at the scores of all features, though no ranker needs them now: states, and keys set aside for it."""
+    before = len(store.set_aside)
+    states = store.states(_references(study))
+    return states, {each.path.stem for each in store.set_aside[before:]}
+
+
+def _result(study: Study, store: Store) -> StudyResult:
+    table = rows_of(store, list(study.named.values()))
+    columns = ["dataset", "ranker", "protocol", "repeat", "fold", "error", "cell_key", "status"]
+    bad = table.select([*columns, *LIMIT_COLUMNS.values()]).filter(pc.not_equal(table["status"], "ok"))
+    failures = [
+        Failure(
+            **{name: row[name] for name in columns},
+            limited=row.get(LIMIT_COLUMNS.get(row["status"])) is not None,
+        )
+        for row in bad.to_pylist()
+    ]
+    return StudyResult(to_frame(table), failures, set_aside=list(store.set_aside), absent=dict(study.absent))
+
+
+@dataclass
+class _Tally:
+    """What is kept of the cells that have ended: little, however many they are."""
+
+    counts: Counts = field(default_factory=Counts)
+    lost: list[Failure] = field(default_factory=list)
+    warnings: Counter = field(default_factory=Counter)
+    set_aside: list[SetAside] = field(default_factory=list)
+    n_ended: int = 0
+
+    def add(self, outcome: Outcome) -> None:
+        cell = outcome.cell
+        if outcome.how == "lost":
+            self.lost.append(
+                Failure(
+                    cell.dataset,
+                    cell.ranker,
+                    cell.protocol,
+                    cell.repeat,
+                    None,
+                    outcome.failures[0][1],
+                    cell.key,
+                )
+            )
+        if cell.kind != "all_features":
+            self.counts = replace(self.counts, **{outcome.how: getattr(self.counts, outcome.how) + 1})
+        self.warnings += outcome.warnings
+        self.set_aside += outcome.set_aside
+        self.n_ended += 1
+
+
+def _check_rankers(cells: Sequence[Cell], limits: Limits) -> None:
+    """Tell of a package that is not there, or of a wrong parameter, once and not fold by fold."""
+    rankings = {
+        json.dumps(cell.ranking, sort_keys=True, default=str): cell.ranking for cell in cells if cell.ranking
+    }
+    for ranking in rankings.values():
+        if limits.seconds is None:
+            build(ranking)
+        else:
+            _build_within(ranking, max(limits.seconds, MAKING_SECONDS))
+
+
+def _build_within(ranking: Mapping[str, Any], seconds: float) -> None:
+    """Make a ranker, and go on when that takes too long: its folds will say so, and others are not held up."""
+    raised: list[BaseException] = []
+
+    def make():
+        try:
+            build(ranking)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=make, name="making a ranker", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if raised:
+        raise raised[0]
+
+
+def _limits(launcher: Mapping[str, Any]) -> Limits:
+    return Limits(launcher.get("time_limit_seconds"), launcher.get("memory_limit_mib"))
+
+
+def _check_writable(results: str) -> None:
+    """Say now what would otherwise be said once for every cell, after it has run."""
+    try:
+        Path(results).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=results) as file:
+            file.write(b"rows")
+    except OSError as error:
+        raise BadInputError(
+            f"the results folder {results} cannot be written to: {error.strerror or error}\n"
+            "name another one with paths.results=FOLDER"
+        ) from error
+
+
+def _run(
+    study: Study,
+    phases: Sequence[Sequence[Cell]],
+    crew: Crew,
+    limits: Limits,
+    options: Mapping[str, bool],
+    progress: Progress,
+    store: Store,
+    tally: _Tally,
+) -> None:
+    """Run the cells, phase after phase; say at once what fails."""
+    n_cells = len(phases[-1])
+    if crew.is_local and crew.n_workers * crew.n_threads > joblib.cpu_count():
+        progress.note(
+            f"{crew.n_workers} workers × {crew.n_threads} threads are more than the cores, "
+            f"{joblib.cpu_count()}: rows will have no timings"
+        )
+    desk = Desk(study.results)
+    orders = Orders(study.results, desk.path, limits, crew.n_threads, crew.n_workers_here, **options)
+    progress.start([cell for phase in phases for cell in phase], crew.n_workers, desk.labels)
+    try:
+        with warnings.catch_warnings():
+            # Workers are renewed now and then to give memory back, and joblib warns of it: no news to anyone.
+            warnings.filterwarnings(
+                "ignore", message="A worker stopped while some jobs", category=UserWarning
+            )
+            for phase in phases:
+                with closing(launch(study.biggest_first(phase), study.data, crew, desk, orders)) as launched:
+                    for outcome in launched:
+                        tally.add(outcome)
+                        progress.done(outcome.cell, outcome.seconds)
+                        if outcome.failures:
+                            logger.error("%s", _told(outcome))
+                        if tally.n_ended % _PACK_EVERY == 0:
+                            _pack(store)
+        _pack(store)
+    except (KeyboardInterrupt, LauncherError) as error:
+        crew.abandon()
+        progress.stop()
+        n_done = tally.counts.ran + tally.counts.found
+        what = "stopped" if isinstance(error, KeyboardInterrupt) else "broken off"
+        progress.note(
+            f"{what}; {count(n_done, 'cell')} finished and kept in {study.results}, "
+            f"{count(n_cells - n_done, 'cell')} left: the same command goes on from there"
+        )
+        raise
+    finally:
+        progress.stop()
+        desk.close()
+
+
+def _pack(store: Store) -> None:
+    try:
+        store.compact()
+    except OSError as error:
+        logger.warning("finished cells stay in files of their own, packing them failed: %s", error)
+
+
+def _told(outcome: Outcome) -> str:
+    fold, error = outcome.failures[0]
+    kind = BAD_STATUSES.get(outcome.status, "failed or stopped")
+    n_bad = f"{len(outcome.failures)} of {count(outcome.cell.n_splits, 'fold')} {kind}"
+    what = "no rows" if fold is None else n_bad
+    return f"{outcome.cell.label}: {what}: {first_line(error)}"
+
+
+def _closing_words(result: StudyResult) -> list[str]:
+    lines = []
+    if result.warnings:
+        kinds = [f"{n} × {kind}: {line}" for (kind, line), n in result.warnings.most_common(_KINDS_SHOWN)]
+        more = len(result.warnings) - len(kinds)
+        lines.append(
+            f"{count(result.warnings.total(), 'warning')} while cells ran: {'; '.join(kinds)}"
+            + (f"; and {count(more, 'other kind')}" if more > 0 else "")
+        )
+    ranked = result.frame[(result.frame["kind"] == "ranking") & (result.frame["status"] == "ok")]
+    # A fold counts once, however many rankers have a row for it, as under the tables.
+    for (dataset, protocol), rows in ranked.groupby(["dataset", "protocol"], sort=False):
+        folds = rows.groupby(["repeat", "fold"])["aurf1_micro"].apply(lambda values: values.isna().any())
+        if folds.any():
+            lines.append(
+                f"rF1 has no value in {int(folds.sum())} of {count(len(folds), 'fold')} of {dataset} ({protocol}), "
+                "where the F1 of all features is 0"
+            )
+    for status, said in BAD_STATUSES.items():
+        for limited in (True, False):
+            failures = [each for each in result.failures if (each.status, each.limited) == (status, limited)]
+            if not failures:
+                continue
+            lines.append(f"{said}: {len(failures)} ({when_again(status, limited)})")
+            places = Counter(
+                (each.dataset, each.ranker, each.protocol, first_line(each.error)) for each in failures
+            )
+            for (dataset, ranker, protocol, error), n in places.items():
+                lines.append(f"  {dataset} × {ranker or 'all features'} ({protocol}), {n} ×: {error}")
+    if result.absent:
+        lines.append(f"data sets that are not here: {len(result.absent)}, left out")
+        lines += [f"  {name}: {'; '.join(why.splitlines())}" for name, why in result.absent.items()]
+    if result.set_aside:
+        lines.append(f"set aside, not read as data: {count(len(result.set_aside), 'file')}")
+        lines += [f"  {each.moved_to}: {each.reason}" for each in result.set_aside]
+    return lines

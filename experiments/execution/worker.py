@@ -1,0 +1,355 @@
+"""What a worker process does with one cell."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import joblib
+import pyarrow as pa
+
+from experiments.evaluation.cell import Cell
+from experiments.evaluation.evaluate import (
+    CellResult,
+    evaluate_all_features,
+    evaluate_measurement,
+    evaluate_ranking,
+)
+from experiments.evaluation.score_cache import ScoreCache
+from experiments.evaluation.versions import present
+from experiments.execution.scratch import EMBEDDINGS, noted, unshelve
+from experiments.rankers.fitting import FitEnded, Fitted, Fitter, Here, Limits, Terms
+from experiments.rankers.limits import Keeper, settled
+from experiments.store.rows import all_ok
+from experiments.store.store import SetAside, Store
+
+#: What :func:`experiments.rankers.limits.settled` asks of a row.
+_SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]
+
+#: How many scores of all features a process remembers.
+_REFERENCES_KEPT = 256
+
+_keeper: Keeper | None = None
+_references: OrderedDict[tuple[Path, str], pa.Table] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What a worker is told beside its cell.
+
+    Attributes
+    ----------
+    results : str
+        The results folder; a worker writes its cells there itself.
+    desk : str
+        Folder for notes (:class:`experiments.execution.scratch.Desk`).
+    limits : Limits
+        Of the fit of a fold.
+    n_threads : int
+        Threads a ranker may use.
+    n_workers_here : int
+        Workers that share a machine.
+    apart : bool
+        Whether fits run in a process of their own even without limits: for cells whose worker died before.
+    give_up : bool
+        Whether the folds of a cell after one that took too long are not tried.
+    score_cache : bool
+        Whether scores of the learner that other rankers had are looked up.
+    """
+
+    results: str
+    desk: str
+    limits: Limits = field(default_factory=Limits)
+    n_threads: int = 1
+    n_workers_here: int = 1
+    apart: bool = False
+    give_up: bool = False
+    score_cache: bool = True
+
+
+@dataclass
+class Outcome:
+    """How a cell ended.
+
+    Attributes
+    ----------
+    cell : Cell
+        Which.
+    how : str
+        "ran"; "found" when another process had finished it; "lost" when it left no file.
+    failures : list of (int or None, str)
+        Fold and error text; the fold is None when the whole cell was lost.
+    status : str
+        What they all are; "failed" for a cell that was lost, "" for folds of several kinds.
+    warnings : Counter
+        (kind, first line) → how often.
+    set_aside : list of SetAside
+        Files that could not be trusted.
+    seconds : float
+        Wall clock of the cell.
+    """
+
+    cell: Cell
+    how: str
+    failures: list[tuple[int | None, str]] = field(default_factory=list)
+    status: str = "failed"
+    warnings: Counter = field(default_factory=Counter)
+    set_aside: list[SetAside] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def work_batch(cells: Sequence[Cell], shelved: str, orders: Orders) -> list[Outcome]:
+    """Do as :func:`work` for several cells of one data set from a shelf.
+
+    Cells of a millisecond cannot wait for the disk one by one: a batch is written at its end, and outcomes are
+    given when it is. What a worker that dies has not written by then is missing, like the cell it was at.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        Which.
+    shelved : str
+        From :meth:`experiments.execution.scratch.Desk.shelve`.
+    orders : Orders
+        As for :func:`work`.
+
+    Returns
+    -------
+    list of Outcome
+        In the order of the cells.
+    """
+    try:
+        X, y = unshelve(shelved)
+    except Exception as error:
+        reason = f"{type(error).__name__}: the data cannot be read by this worker: {error}"
+        return [Outcome(cell, "lost", failures=[(None, reason)]) for cell in cells]
+    if len(cells) == 1:
+        return [work(cells[0], X, y, orders)]
+    tables: dict[str, pa.Table] = {}
+    outcomes = [
+        _worked(cell, X, y, orders, partial(_fitter, orders), write=tables.__setitem__) for cell in cells
+    ]
+    try:
+        _store(orders.results).write_many(tables)
+    except Exception as error:
+        for outcome in outcomes:
+            if outcome.cell.key in tables:
+                outcome.how = "lost"
+                outcome.failures = [(None, f"{type(error).__name__}: {error}")]
+    return outcomes
+
+
+def work(cell: Cell, X, y, orders: Orders) -> Outcome:
+    """Run one cell, unless it is done already, and write its file.
+
+    Parameters
+    ----------
+    cell : Cell
+        Which.
+    X, y : arrays
+        The data set; may be memory maps that cannot be written to.
+    orders : Orders
+        Where to, and within what limits.
+
+    Returns
+    -------
+    Outcome
+        Never raises for anything a ranker, a learner or the disk does.
+    """
+    return _worked(cell, X, y, orders, partial(_fitter, orders))
+
+
+def write_off(cell: Cell, X, y, orders: Orders, reason: str) -> Outcome:
+    """Write failed rows for a cell that has cost its worker's life, so that the store says so.
+
+    Parameters
+    ----------
+    cell, X, y, orders
+        As for :func:`work`.
+    reason : str
+        The error of the folds that have no numbers.
+
+    Returns
+    -------
+    Outcome
+        "lost" when not even that can be written.
+    """
+    whole = cell if cell.reference is None else cell.reference
+    if whole.kind == "all_features" and not Store(orders.results).has(whole.key):
+        # Scoring all features here may kill this process as it has killed the worker.
+        return Outcome(cell, "lost", failures=[(None, reason)])
+    return _worked(cell, X, y, orders, lambda: _Gone(f"ProcessDied: {reason}"))
+
+
+def _worked(
+    cell: Cell,
+    X,
+    y,
+    orders: Orders,
+    make_fitter: Callable[[], Fitter],
+    write: Callable[[str, pa.Table], None] | None = None,
+) -> Outcome:
+    start = time.perf_counter()
+    store = _store(orders.results)
+    store.set_aside.clear()
+    outcome = Outcome(cell, "ran")
+    with noted(orders.desk, cell):
+        try:
+            # Another process on the same study may have finished it since this one looked.
+            before = store.read_table(cell.key)
+            if before is not None and is_settled(before, orders.limits):
+                outcome.how = "found"
+            else:
+                _same_versions(cell)
+                bound_threads(orders.n_threads)
+                terms = Terms(
+                    fitter=make_fitter(),
+                    n_threads=orders.n_threads,
+                    timed=orders.n_workers_here * orders.n_threads <= n_cores(),
+                    keep=partial(settled, limits=orders.limits),
+                    give_up=orders.give_up,
+                    scores=_scores(orders.results) if orders.score_cache else None,
+                )
+                result = _evaluate(cell, X, y, store, before, terms, outcome)
+                (write or store.write)(cell.key, result.table)
+        except Exception as error:
+            outcome.how = "lost"
+            outcome.failures = [(None, f"{type(error).__name__}: {error}")]
+    outcome.set_aside = list(store.set_aside)
+    outcome.seconds = time.perf_counter() - start
+    return outcome
+
+
+@lru_cache(maxsize=4)
+def _store(results: str) -> Store:
+    return Store(results)
+
+
+@lru_cache(maxsize=4)
+def _scores(results: str) -> ScoreCache:
+    return ScoreCache(results)
+
+
+def _evaluate(
+    cell: Cell, X, y, store: Store, before: pa.Table | None, terms: Terms, outcome: Outcome
+) -> CellResult:
+    if cell.measure:
+        result = evaluate_measurement(cell, X, y, previous=before, terms=terms)
+    elif cell.reference is None:
+        result = evaluate_all_features(cell, X, y, previous=before, terms=terms)
+    else:
+        # The runner has seen to it; it can be missing still if that cell was lost or its file taken away.
+        reference = _reference(store, cell.reference.key)
+        if reference is None:
+            whole = evaluate_all_features(cell.reference, X, y, terms=terms)
+            store.write(cell.reference.key, whole.table)
+            outcome.warnings += whole.warnings
+            reference = whole.table
+        result = evaluate_ranking(cell, X, y, reference, previous=before, terms=terms)
+    outcome.warnings += result.warnings
+    failed = result.table.select(["fold", "status", "error"]).to_pylist()
+    outcome.failures = [(row["fold"], row["error"]) for row in failed if row["status"] != "ok"]
+    kinds = {row["status"] for row in failed} - {"ok"}
+    outcome.status = kinds.pop() if len(kinds) == 1 else ""
+    return result
+
+
+def _reference(store: Store, key: str) -> pa.Table | None:
+    """Read the score of all features, once for all rankers that this process is given in a row."""
+    known = _references.get((store.results, key))
+    if known is None:
+        known = store.read_table(key)
+        if known is not None and all_ok(known):
+            _references[store.results, key] = known
+            if len(_references) > _REFERENCES_KEPT:
+                _references.popitem(last=False)
+    return known
+
+
+def is_settled(table: pa.Table, limits: Limits) -> bool:
+    """Whether nothing of a cell is to be run again under these limits.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Rows of one cell.
+    limits : Limits
+        Those of now.
+
+    Returns
+    -------
+    bool
+    """
+    if all_ok(table):
+        return True
+    rows = table.select(_SETTLED_BY).to_pylist()
+    return bool(rows) and all(settled(row, limits) for row in rows)
+
+
+@lru_cache(maxsize=1)
+def n_cores() -> int:
+    """Return how many cores this process may use."""
+    return joblib.cpu_count()
+
+
+def _same_versions(cell: Cell) -> None:
+    """Refuse to compute under a key that names other packages than this process has: on a cluster it may."""
+    differ = [
+        f"{name} {here or 'missing'} instead of {wanted or 'none'}"
+        for name, wanted in cell.versions.items()
+        if (here := present(name)) != wanted
+    ]
+    if differ:
+        raise RuntimeError(f"this worker has other packages than the runner: {', '.join(differ)}")
+
+
+def bound_threads(n_threads: int) -> None:
+    """Hold numba's own threads to a number; BLAS and OpenMP are held around each fit.
+
+    Parameters
+    ----------
+    n_threads : int
+        At most so many.
+    """
+    if (numba := sys.modules.get("numba")) is not None:
+        numba.set_num_threads(max(1, min(n_threads, numba.config.NUMBA_NUM_THREADS)))
+    else:
+        os.environ["NUMBA_NUM_THREADS"] = str(n_threads)
+
+
+def _fitter(orders: Orders) -> Fitter:
+    global _keeper
+    if not orders.limits and not orders.apart:
+        return Here(str(Path(orders.desk) / EMBEDDINGS))
+    if _keeper is None or _keeper.limits != orders.limits:
+        close_fitter()
+        _keeper = Keeper(orders.limits, orders.n_threads)
+    return _keeper
+
+
+@atexit.register
+def close_fitter() -> None:
+    """End the process that fits for this one, if there is one."""
+    if _keeper is not None:
+        _keeper.close()
+
+
+class _Gone:
+    """Where a worker would fit, had it not died of it."""
+
+    limits = Limits()
+    process = 0
+
+    def __init__(self, error: str):
+        self._error = error
+
+    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
+        raise FitEnded(self._error)

@@ -1,0 +1,183 @@
+"""Fits with a limit: they run in a process of their own, which is ended when they take too long or too much memory.
+
+A ranker cannot be stopped from within: compiled code hears nothing, and memory that is gone is gone for the whole
+process. So a worker keeps a second process that does nothing but fit rankers, and watches it.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import psutil
+
+from experiments.rankers.fitting import FitEnded, Fitted, Here, Limits, described
+from experiments.rankers.subprocess_fitter import Servant, requests
+
+#: How often memory is looked at, seconds; a process can take about a gigabyte a second.
+_LOOK_EVERY = 0.05
+#: How often the processes that a fit has started are looked for, seconds; that reads the whole process table.
+_COUNT_EVERY = 0.5
+#: What making a ranker may take at least, seconds, however low the limit is: its packages are imported then, and
+#: its constructor runs. Under a higher limit it may take as long as a fit.
+MAKING_SECONDS = 60.0
+
+
+def settled(row: Mapping[str, Any], limits: Limits) -> bool:
+    """Whether a row is the last word under these limits.
+
+    Parameters
+    ----------
+    row : mapping
+        ``status``, ``time_limit_seconds`` and ``memory_limit_mib`` of a row.
+    limits : Limits
+        Those of now.
+
+    Returns
+    -------
+    bool
+        True for "ok", and for a fit that was stopped by a limit at least as high as the one of now. A higher
+        limit, or none, is a reason to try again.
+    """
+    if row["status"] == "ok":
+        return True
+    stopped_by, now = {
+        "timeout": (row["time_limit_seconds"], limits.seconds),
+        "out_of_memory": (row["memory_limit_mib"], limits.memory_mib),
+    }.get(row["status"], (None, None))
+    return stopped_by is not None and now is not None and stopped_by >= now
+
+
+_MAKING = "making the ranker"
+
+
+class Keeper:
+    """Fits in a second process, and ends it with all it has started when a fit goes past its limits.
+
+    The limit of time is for the ranker's own ``fit`` alone. Making the ranker has a clock of its own, which runs to
+    :data:`MAKING_SECONDS` or to that limit, whichever is longer; that of memory holds for both.
+
+    Parameters
+    ----------
+    limits : Limits
+        For every fit. Without any, a ranker that takes its process down still costs no more than its fold.
+    n_threads : int, default=1
+        What numerical libraries in that process may start with.
+    """
+
+    def __init__(self, limits: Limits, n_threads: int = 1):
+        self.limits = limits
+        self._servant = Servant("experiments.rankers.limits.serve", n_threads)
+
+    @property
+    def process(self) -> int:
+        """Number of the process that fits; another one after a fit that had to be ended."""
+        return self._servant.process
+
+    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
+        """Do as :meth:`Here.fit`, within the limits.
+
+        Parameters
+        ----------
+        ranking, X, y, seed, warming
+            As for :meth:`Here.fit`. Nothing is remembered in any case: limits are for whole fits.
+
+        Returns
+        -------
+        Fitted
+
+        Raises
+        ------
+        FitEnded
+            When the ranker raised, was ended by a limit, or its process died.
+        """
+        kind, *content = self._send(self.process, dict(ranking), X, y, seed)
+        if kind == "fitted":
+            return content[0]
+        if kind == "raised":
+            raise FitEnded(**content[0])
+        self.close()
+        raise FitEnded(f"ProcessDied: the process of the ranker {content[0]}")
+
+    def close(self) -> None:
+        """End the process, and all that it has started."""
+        self._servant.close()
+
+    def _send(self, pid: int, *request: Any) -> tuple:
+        self._servant.ask(*request)
+        memory = None if self.limits.memory_mib is None else _TreeMemory(pid)
+        seconds = self.limits.seconds
+        making = None if seconds is None else max(seconds, MAKING_SECONDS)
+        try:
+            answer = self._wait(making, memory, _MAKING)
+            # The clock of the fit starts when the ranker's own `fit` does.
+            return self._wait(seconds, memory, "the fit") if answer[0] == "begun" else answer
+        except BaseException:  # a limit, or Ctrl-C
+            self.close()
+            raise
+
+    def _wait(self, seconds: float | None, memory: _TreeMemory | None, what: str) -> tuple:
+        limits, begun = self.limits, time.monotonic()
+        while True:
+            left = None if seconds is None else max(0.0, begun + seconds - time.monotonic())
+            wait = left if memory is None else min(_LOOK_EVERY, _LOOK_EVERY if left is None else left)
+            try:
+                return self._servant.answer(wait)
+            except queue.Empty:
+                pass
+            if left is not None and time.monotonic() - begun >= seconds:
+                raise FitEnded(
+                    f"Timeout: {what} was stopped after {seconds:g} s (launcher.time_limit_seconds)",
+                    "timeout",
+                    made=what != _MAKING,
+                )
+            if memory is not None and (used := memory.mib()) > limits.memory_mib:
+                raise FitEnded(
+                    f"OutOfMemory: {what} was stopped at {used:.0f} MiB, the limit being "
+                    f"{limits.memory_mib:g} MiB (launcher.memory_limit_mib)",
+                    "out_of_memory",
+                )
+
+
+class _TreeMemory:
+    """Resident memory of a process and of those it has started."""
+
+    def __init__(self, pid: int):
+        self._pid = pid
+        self._children: list[psutil.Process] = []
+        self._counted = -_COUNT_EVERY
+
+    def mib(self) -> float:
+        total = 0.0
+        try:
+            process = psutil.Process(self._pid)
+            if time.monotonic() - self._counted >= _COUNT_EVERY:
+                self._children = process.children(recursive=True)
+                self._counted = time.monotonic()
+            total = process.memory_info().rss
+        except psutil.Error:  # it has just ended
+            return 0.0
+        for child in self._children:
+            try:
+                # What a forked process shares with its parent counts there already.
+                total += child.memory_full_info().uss
+            except psutil.Error:
+                continue
+        return total / 2**20
+
+
+def serve() -> None:
+    """Be the second process: fit what comes in, until nothing does."""
+    asked, answer = requests()
+    here = Here()
+    for ranking, X, y, seed in asked:
+        try:
+            # Importing its packages and making it come before "begun".
+            found = ("fitted", here.fit(ranking, X, y, seed, begun=lambda: answer(("begun",))))
+        except (
+            BaseException
+        ) as error:  # nobody interrupts this process: what looks like Ctrl-C is the ranker's own
+            found = ("raised", described(error))
+        answer(found)
