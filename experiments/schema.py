@@ -150,3 +150,29 @@ class LauncherConfig:
     score_cache: bool = True  # whether a learner's score on features that another ranker had is looked up
     scheduler: str | None = None  # dask: address of one that runs, such as tcp://host:8786
     cluster: dict[str, Any] = field(default_factory=dict)  # settings of the dask cluster to be made
+
+
+#: Status of a fold without numbers → how it is said.
+BAD_STATUSES = {"failed": "failed", "timeout": "timed out", "out_of_memory": "out of memory"}
+
+#: Status → the column with the limit that stopped such a fold.
+LIMIT_COLUMNS = {"timeout": "time_limit_seconds", "out_of_memory": "memory_limit_mib"}
+
+
+def when_again(status: str, limited: bool) -> str:
+    """Say when folds without numbers are tried again.
+
+    Parameters
+    ----------
+    status : str
+        One of :data:`BAD_STATUSES`.
+    limited : bool
+        Whether a limit is known that stopped them. A fold may run out of memory without one.
+
+    Returns
+    -------
+    str
+    """
+    if status in LIMIT_COLUMNS and limited:
+        return f"tried again only under a higher launcher.{LIMIT_COLUMNS[status]}, or none"
+    return "tried again by a run with the same arguments"

@@ -15,7 +15,7 @@ from experiments.config.compose import PROJECT_ROOT
 from experiments.config.help import names
 from experiments.datasets import DatasetError, RawData, load, nonzero_share
 from experiments.errors import ConfigError
-from experiments.places import source_blocks
+from experiments.paths import source_blocks
 
 CONF = PROJECT_ROOT / "conf" / "dataset"
 READERS = "experiments.datasets.local_file"

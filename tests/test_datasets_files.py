@@ -11,7 +11,7 @@ from test_datasets import LOCAL, NAMES, stated, well_formed
 
 from experiments.datasets import load
 from experiments.locate import locate
-from experiments.places import source_blocks, source_paths
+from experiments.paths import source_blocks, source_paths
 
 QUANTITIES = ("rows", "features", "classes", "nonzero_share")
 

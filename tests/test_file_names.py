@@ -13,8 +13,7 @@ from made_up_rows import study
 from experiments import report
 from experiments.config.compose import compose_runs
 from experiments.config.help import names
-from experiments.files import file_stem
-from experiments.places import conf_folder
+from experiments.paths import conf_folder, file_stem
 from experiments.report.names import Names
 
 

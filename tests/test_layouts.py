@@ -8,7 +8,7 @@ from test_datasets import stated, well_formed
 
 from experiments.datasets import DatasetError, load
 from experiments.errors import MissingFileError
-from experiments.places import source_blocks, source_paths
+from experiments.paths import source_blocks, source_paths
 
 QUANTITIES = ("rows", "features", "classes")
 

@@ -10,9 +10,9 @@ import cheap
 import psutil
 import pytest
 
-from experiments.rankers import limits
+from experiments.rankers import isolation
 from experiments.rankers.fitting import FitEnded, Here, Limits, described
-from experiments.rankers.limits import Keeper, settled
+from experiments.rankers.isolation import Keeper, settled
 
 DATA = cheap.blobs()
 X, Y = DATA.X, DATA.labels
@@ -129,7 +129,7 @@ def test_a_ranker_that_cannot_be_made_in_time_is_stopped_and_the_next_fit_runs(k
     fit(there, "between")
     first = there.process
     there.limits = Limits(1.0)
-    monkeypatch.setattr(limits, "MAKING_SECONDS", 3.0)
+    monkeypatch.setattr(isolation, "MAKING_SECONDS", 3.0)
     with pytest.raises(FitEnded, match=r"Timeout: making the ranker was stopped after 3 s") as stopped:
         there.fit(hanging, X, Y, 7)
     there.limits = Limits(60.0)
@@ -174,7 +174,7 @@ def test_what_a_ranker_prints_or_reads_is_not_taken_for_an_answer(keeper, capfd)
 def test_the_process_ends_with_the_one_that_keeps_it(tmp_path):
     root = Path(__file__).resolve().parents[1]
     script = (
-        "from experiments.rankers.fitting import Limits\nfrom experiments.rankers.limits import Keeper\nimport cheap\n"
+        "from experiments.rankers.fitting import Limits\nfrom experiments.rankers.isolation import Keeper\nimport cheap\n"
         "data, keeper = cheap.blobs(), Keeper(Limits(600))\n"
         f"keeper.fit(cheap.function('endless', pids={str(tmp_path / 'pids')!r}), data.X, data.labels, 0)\n"
     )

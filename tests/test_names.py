@@ -33,7 +33,7 @@ from experiments.figures import (
     style,
     times,
 )
-from experiments.places import PROJECT_ROOT
+from experiments.paths import PROJECT_ROOT
 
 #: What matplotlib, LaTeX, HTML or a spreadsheet would take for something else.
 NAMES = ["_hidden", "$5 vs $10", "R$_$F", r"a\frac{1}^{b", "100 % & <b>x</b> #1", "=1+1", "*[0]"]

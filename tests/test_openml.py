@@ -17,7 +17,7 @@ from server import files_in
 from experiments.datasets import load
 from experiments.datasets.openml import openml
 from experiments.errors import ConfigError, DatasetError, MissingFileError
-from experiments.places import Places
+from experiments.paths import Places
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]
 

@@ -16,7 +16,7 @@ from experiments.datasets.encoding import coded
 from experiments.datasets.raw import RawData
 from experiments.datasets.readers import parsed_cache, svmlight
 from experiments.errors import DatasetError, DownloadError
-from experiments.places import Places
+from experiments.paths import Places
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from experiments.places import PROJECT_ROOT
+from experiments.paths import PROJECT_ROOT
 from experiments.printing import READABLE, readable
 
 EIGHT_BITS = ["cp1252", "latin-1", "ascii", "cp437", "cp1250", "koi8-r"]

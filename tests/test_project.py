@@ -173,7 +173,7 @@ def test_analysis_is_pure_and_draws_nothing():
 
 
 def test_figures_draw_and_read_no_store():
-    allowed = ["experiments.figures", "experiments.files", "experiments.formatting"]
+    allowed = ["experiments.figures", "experiments.paths", "experiments.formatting"]
     assert not offending("experiments.figures", only=allowed, never=["matplotlib.pyplot", "pylab", "pyarrow"])
 
 

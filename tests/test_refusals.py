@@ -15,7 +15,7 @@ from experiments.config.help import names
 from experiments.errors import BadInputError, RankerError
 from experiments.execution.runner import run_study
 from experiments.execution.study import TASKS, _check_tasks
-from experiments.places import conf_folder
+from experiments.paths import conf_folder
 from experiments.rankers import rank
 from experiments.rankers.refusals import refusal
 

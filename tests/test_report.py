@@ -12,7 +12,7 @@ from made_up import config, failed, frame, repeats, row
 
 from experiments import report
 from experiments.errors import BadInputError
-from experiments.files import file_stem, write_whole
+from experiments.paths import file_stem, write_whole
 from experiments.report.console import significant
 
 PROJECT_ROOT = Path(__file__).resolve().parents[1]

@@ -15,10 +15,10 @@ from experiments.errors import BadInputError
 from experiments.evaluation import evaluate
 from experiments.execution import runner, worker
 from experiments.execution.runner import collect_study, run_study
-from experiments.files import check_folder
-from experiments.rankers import limits
+from experiments.paths import check_folder
+from experiments.rankers import isolation
 from experiments.rankers.fitting import Limits, Terms
-from experiments.rankers.limits import Keeper
+from experiments.rankers.isolation import Keeper
 from experiments.store.store import Store
 
 
@@ -92,7 +92,7 @@ def test_a_ranker_that_cannot_be_made_in_time_holds_up_no_other(tmp_path, monkey
     wait, within = Keeper._wait, runner._build_within
 
     def until_it_hangs(keeper, seconds, memory, what):
-        if what != limits._MAKING:
+        if what != isolation._MAKING:
             return wait(keeper, None, memory, what)
         while not Path(f"{flag}.{keeper.process}").exists():
             try:

@@ -15,7 +15,7 @@ from experiments.datasets import load
 from experiments.datasets.download import cache as fetch
 from experiments.datasets.download.files import unpacked
 from experiments.errors import DatasetError, MissingFileError
-from experiments.places import source_blocks
+from experiments.paths import source_blocks
 
 CSV = "a,b,c,class\n" + "".join(f"{','.join(map(str, VALUES[row]))},{CLASSES[row]}\n" for row in range(ROWS))
 

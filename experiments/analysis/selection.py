@@ -13,7 +13,7 @@ import pandas as pd
 
 from experiments.errors import BadInputError
 from experiments.formatting import count
-from experiments.statuses import BAD_STATUSES, LIMIT_COLUMNS
+from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS
 
 #: What one line of a table stands for.
 PAIR = ["dataset", "protocol", "ranker"]

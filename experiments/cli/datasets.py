@@ -13,7 +13,7 @@ from experiments.config.compose import compose_runs
 from experiments.config.help import names
 from experiments.datasets.overview import as_list, as_markdown, as_text, find_out
 from experiments.errors import BadInputError, ConfigError, near_names, wrong_name
-from experiments.places import conf_folder
+from experiments.paths import conf_folder
 from experiments.printing import prepare_output
 
 _PROGRAM = "python -m experiments.datasets"

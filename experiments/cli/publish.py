@@ -26,7 +26,7 @@ from experiments.errors import BadInputError
 from experiments.evaluation.cell import rows_of
 from experiments.evaluation.evaluate import TIMINGS
 from experiments.execution.study import Study
-from experiments.places import PROJECT_ROOT
+from experiments.paths import PROJECT_ROOT
 from experiments.schema import ROW_SCHEMA
 from experiments.store.pack import write_packs
 from experiments.store.rows import all_ok, to_frame

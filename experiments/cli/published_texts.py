@@ -14,9 +14,8 @@ from experiments.cli import publish
 from experiments.cli.publish import FOLDER
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
-from experiments.files import write_whole
 from experiments.formatting import fixed, rank_shown
-from experiments.places import PROJECT_ROOT
+from experiments.paths import PROJECT_ROOT, write_whole
 
 ResolvedConfig = Mapping[str, Any]
 

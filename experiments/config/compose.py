@@ -30,7 +30,7 @@ from experiments.config.study_file import ALSO, beside, check_one_way, study_par
 from experiments.config.validation import conforming
 from experiments.errors import ConfigError, wrong_name
 from experiments.locate import RESERVED, is_score_function, locate, parameter_names
-from experiments.places import (
+from experiments.paths import (
     PROJECT_ROOT,
     base_folder,
     conf_folder,

@@ -18,7 +18,7 @@ from experiments.datasets.names import find_columns, suggestion
 from experiments.datasets.raw import RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
 from experiments.locate import RESERVED, locate, parameter_names
-from experiments.places import Places, default_cache, search_places, source_blocks
+from experiments.paths import Places, default_cache, search_places, source_blocks
 
 #: Shares of non-zeros are stated to six decimals, as in the paper's tables: half a unit of the last one, and a
 #: little for the rounding of the division.
@@ -84,7 +84,7 @@ def load(
     dataset : mapping
         A block of ``conf/dataset``.
     local_data : path
-        Folder with local files; relative ones are looked for as :func:`experiments.places.search_places` says.
+        Folder with local files; relative ones are looked for as :func:`experiments.paths.search_places` says.
         Nothing in it is ever written or deleted.
     cache : path, optional
         Folder for downloads and parsed copies; the default one if not given.

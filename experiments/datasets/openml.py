@@ -22,7 +22,7 @@ from experiments.datasets.names import Column, listed
 from experiments.datasets.raw import RawData
 from experiments.datasets.readers import arff
 from experiments.errors import ConfigError, DatasetError, DownloadError, MissingFileError
-from experiments.places import Places
+from experiments.paths import Places
 
 logger = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from experiments.datasets.readers.frame import FrameReader
 from experiments.datasets.readers.parquet import parquet_frame
 from experiments.datasets.readers.svmlight import svmlight
 from experiments.errors import ConfigError, DatasetError
-from experiments.places import Places
+from experiments.paths import Places
 
 #: Words, and what else is typed, for what separates cells; a shell or YAML may keep a tab itself from getting here.
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}

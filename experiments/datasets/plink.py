@@ -16,7 +16,7 @@ from experiments.datasets.own import needed, with_here
 from experiments.datasets.raw import RawData
 from experiments.datasets.readers.frame import Column, listed
 from experiments.errors import ConfigError, DatasetError, near_names
-from experiments.places import Places
+from experiments.paths import Places
 
 _MAGIC = b"\x6c\x1b"
 _BY_VARIANT = 1

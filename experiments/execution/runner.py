@@ -32,8 +32,8 @@ from experiments.formatting import count
 from experiments.rankers import build
 from experiments.rankers.fitting import Limits
 from experiments.rankers.instrumentation import first_line
-from experiments.rankers.limits import MAKING_SECONDS
-from experiments.statuses import BAD_STATUSES, LIMIT_COLUMNS, when_again
+from experiments.rankers.isolation import MAKING_SECONDS
+from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS, when_again
 from experiments.store.rows import to_frame
 from experiments.store.store import SetAside, Store
 

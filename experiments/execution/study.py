@@ -18,8 +18,8 @@ from experiments.evaluation.cell import Cell, cells_of, learner_of
 from experiments.evaluation.evaluate import make_learner
 from experiments.evaluation.splits import check_classes
 from experiments.execution.worker import is_settled
-from experiments.files import check_folder
 from experiments.locate import locate
+from experiments.paths import check_folder
 from experiments.rankers.fitting import Limits
 from experiments.rankers.refusals import refusal
 from experiments.store.store import Store

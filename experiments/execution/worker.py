@@ -27,11 +27,11 @@ from experiments.evaluation.score_cache import ScoreCache
 from experiments.evaluation.versions import present
 from experiments.execution.scratch import EMBEDDINGS, noted, unshelve
 from experiments.rankers.fitting import FitEnded, Fitted, Fitter, Here, Limits, Terms
-from experiments.rankers.limits import Keeper, settled
+from experiments.rankers.isolation import Keeper, settled
 from experiments.store.rows import all_ok
 from experiments.store.store import SetAside, Store
 
-#: What :func:`experiments.rankers.limits.settled` asks of a row.
+#: What :func:`experiments.rankers.isolation.settled` asks of a row.
 _SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]
 
 #: How many scores of all features a process remembers.

@@ -31,7 +31,7 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.ticker import LogFormatterSciNotation
 
-from experiments.files import write_whole
+from experiments.paths import write_whole
 
 #: Width of a text column, inches. Figures are drawn at the size they are printed at: 8 points are 8 points.
 COLUMN_WIDTH = 3.5

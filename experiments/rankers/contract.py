@@ -15,8 +15,7 @@ from typing import Any
 from experiments.errors import ConfigError
 from experiments.rankers import build
 from experiments.rankers.contract_checks import CHECKS, run_check
-from experiments.rankers.limits import MAKING_SECONDS
-from experiments.rankers.subprocess_fitter import Servant, requests
+from experiments.rankers.isolation import MAKING_SECONDS, Servant, requests
 
 __all__ = ["CHECKS", "SECONDS", "Outcome", "check", "outcomes"]
 

@@ -21,7 +21,7 @@ from experiments.locate import is_score_function, locate, parameter_names
 from experiments.rankers import RankerError, call, rank
 from experiments.rankers.fitting import FitEnded
 from experiments.rankers.instrumentation import printed
-from experiments.rankers.limits import Keeper, Limits
+from experiments.rankers.isolation import Keeper, Limits
 
 _SEED = 7
 #: Weights of dense and sparse rows, or of more threads, may differ by this share of the largest one.

@@ -99,7 +99,7 @@ def described(error: BaseException) -> dict[str, str]:
 
 
 class Fitter(Protocol):
-    """Where rankers are fitted: :class:`Here`, or :class:`experiments.rankers.limits.Keeper`.
+    """Where rankers are fitted: :class:`Here`, or :class:`experiments.rankers.isolation.Keeper`.
 
     Attributes
     ----------

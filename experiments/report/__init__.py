@@ -17,7 +17,7 @@ from experiments.analysis.same_rankers import same_rankers
 from experiments.analysis.scores import complete_rows
 from experiments.analysis.selection import expected_of, failures
 from experiments.analysis.summary import complete, incomplete, publishable, summary
-from experiments.files import write_whole
+from experiments.paths import write_whole
 from experiments.report import curves as drawn_curves
 from experiments.report import measurements, status
 from experiments.report.console import Console

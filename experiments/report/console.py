@@ -22,7 +22,7 @@ from experiments.analysis.paper.claim import UNDECIDED
 from experiments.analysis.paper.wording import shown
 from experiments.formatting import count
 from experiments.printing import readable
-from experiments.statuses import BAD_STATUSES, when_again
+from experiments.schema import BAD_STATUSES, when_again
 
 _WIDEST = 100
 #: Columns of a matrix take at least this much.

@@ -15,8 +15,8 @@ from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
 from experiments.analysis.paper import densities, measurements
 from experiments.analysis.scores import DIAGRAMS, MEASURES
 from experiments.analysis.stand_ins import stand_ins_said, stands_for
-from experiments.files import file_stem
 from experiments.formatting import count
+from experiments.paths import file_stem
 
 #: Lines about rankers that are the same in the small print of a figure; of more data sets the page tells.
 _SAME_TOLD = 3

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.paper import measurements
-from experiments.files import file_stem, write_whole
 from experiments.formatting import count
+from experiments.paths import file_stem, write_whole
 from experiments.report.console import Console
 from experiments.report.names import Names
-from experiments.statuses import BAD_STATUSES
+from experiments.schema import BAD_STATUSES
 
 
 def show(

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from experiments.files import file_stem
+from experiments.paths import file_stem
 
 #: Names joined by plus signs are written out up to this many characters; beyond, their number stands for them.
 _LONGEST = 64
@@ -73,7 +73,7 @@ class Names:
         Returns
         -------
         tuple of str
-            Parts for :func:`experiments.files.file_stem`, to be followed by what the file shows. A study that is
+            Parts for :func:`experiments.paths.file_stem`, to be followed by what the file shows. A study that is
             called as its protocol has the name once.
         """
         if self._study is not None:

@@ -17,7 +17,7 @@ from experiments.analysis.groups import Group
 from experiments.analysis.pairs import ROPE, Pair, Posteriors, pairs_of, posteriors_of
 from experiments.analysis.scores import complete_rows
 from experiments.errors import BadInputError
-from experiments.files import file_stem, write_whole
+from experiments.paths import file_stem, write_whole
 
 #: Draws of a pair that are kept for its triangle.
 _KEPT = 1000

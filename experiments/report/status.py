@@ -13,7 +13,7 @@ from experiments.analysis.selection import expected_of, failures
 from experiments.analysis.standing import STATES, standing, work_left
 from experiments.formatting import count
 from experiments.report.console import Console
-from experiments.statuses import BAD_STATUSES
+from experiments.schema import BAD_STATUSES
 
 __all__ = ["show"]
 

@@ -14,8 +14,8 @@ from experiments.analysis.paper.complexity import N_FITTED, complexity_table
 from experiments.analysis.paper.datasets import dataset_table
 from experiments.analysis.paper.wording import SCOPES, lacking, told
 from experiments.analysis.scores import DIAGRAMS, MEASURES
-from experiments.files import file_stem, write_whole
 from experiments.formatting import fixed, rank_shown
+from experiments.paths import file_stem, write_whole
 from experiments.report.console import significant
 
 

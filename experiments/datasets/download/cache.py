@@ -23,8 +23,7 @@ import filelock
 from experiments.datasets.download import archive as packed
 from experiments.datasets.download.http import discard, room_for, transfer
 from experiments.errors import ConfigError, DatasetError, DownloadError, MissingFileError, wrong_name
-from experiments.files import file_stem, write_whole
-from experiments.places import default_cache
+from experiments.paths import default_cache, file_stem, write_whole
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +119,7 @@ def obtain(
     sha256 : str, optional
         Expected SHA-256 of the local file, hexadecimal.
     cache : path, optional
-        Folder of downloads; :func:`experiments.places.default_cache` if not given.
+        Folder of downloads; :func:`experiments.paths.default_cache` if not given.
     allow_download : bool
         Whether a connection may be opened; none is while the environment variable ``RELIEFE_OFFLINE`` is set.
     fresh : bool

@@ -19,7 +19,7 @@ from typing import Any
 
 from experiments.datasets.download import cache
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
-from experiments.places import Places
+from experiments.paths import Places
 
 #: First bytes of a packed file, and what unpacks it; names may differ between a download and a local copy.
 _PACKINGS = (

@@ -25,7 +25,7 @@ from experiments.datasets.names import Column, check_row_names, find_columns, li
 from experiments.datasets.raw import RawData
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import ConfigError, DatasetError
-from experiments.places import Places
+from experiments.paths import Places
 
 #: Raised by one when the same bytes are read differently.
 _VERSION = 2

@@ -15,7 +15,7 @@ from experiments.datasets.download.files import Content, read_file
 from experiments.datasets.names import Column, check_first_column, listed, suggestion
 from experiments.datasets.raw import RawData, as_text, numbered_names, without_columns
 from experiments.errors import DatasetError
-from experiments.places import Places
+from experiments.paths import Places
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 

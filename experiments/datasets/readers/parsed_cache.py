@@ -22,7 +22,7 @@ from scipy import sparse
 
 from experiments.datasets.download.files import Content
 from experiments.datasets.raw import RawData
-from experiments.places import Places, default_cache
+from experiments.paths import Places, default_cache
 
 logger = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from experiments.datasets.names import (
 from experiments.datasets.raw import RawData, as_text, numbered_names
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import DatasetError
-from experiments.places import Places
+from experiments.paths import Places
 
 #: Raised by one when the same bytes are read differently.
 _VERSION = 3

@@ -26,7 +26,7 @@ from experiments.datasets.raw import RawData, numbered_names, without_columns
 from experiments.datasets.readers.delimited import TextTable, first_lines
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import ConfigError, DatasetError
-from experiments.places import Places
+from experiments.paths import Places
 
 _CONTINUOUS = {"continuous", "c", "numeric", "n"}
 #: What stands in an Orange table for a value that is not known, beside the empty cell.

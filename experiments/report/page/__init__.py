@@ -18,8 +18,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.paper import measurements
 from experiments.analysis.paper.wording import SCOPES, counted, lacking, told
-from experiments.files import write_whole
 from experiments.formatting import count
+from experiments.paths import write_whole
 from experiments.report.page.provenance import provenance
 from experiments.report.page.sentences import gaps
 from experiments.report.page.table import Column, Line, Table, number, text

@@ -11,7 +11,7 @@ from experiments.formatting import rank_shown
 from experiments.report.page import sentences
 from experiments.report.page.context import Facts
 from experiments.report.page.table import Cell, Column, Line, Table, by, number, text
-from experiments.statuses import BAD_STATUSES, when_again
+from experiments.schema import BAD_STATUSES, when_again
 
 __all__ = ["tables"]
 
