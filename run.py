@@ -2,7 +2,7 @@
 
 import sys
 
-from experiments.cli.main import run as main
+from experiments.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

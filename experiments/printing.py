@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 import sys
 
-from experiments.pipes import outlive_readers
-
 #: Name of the error handler, for ``str.encode`` and text files.
 READABLE = "reliefe-readable"
 
@@ -95,8 +93,7 @@ def prepare_output() -> None:
     """Set up standard output and standard error of a program; called first, once a process.
 
     What an encoding lacks is written as :func:`readable` does, instead of ending the program with a
-    ``UnicodeEncodeError`` (code pages such as cp1252, ``LC_ALL=C``); what nobody reads any more is dropped
-    (:func:`experiments.pipes.outlive_readers`). Streams that a notebook, a test or a user's program has put in
+    ``UnicodeEncodeError`` (code pages such as cp1252, ``LC_ALL=C``). Streams that a notebook, a test or a user's program has put in
     their place stay as they are, and so does an error handler that was asked for, as in
     ``PYTHONIOENCODING=ascii:replace``.
     """
@@ -104,4 +101,3 @@ def prepare_output() -> None:
         stream = getattr(sys, name)
         if stream is not None and stream is getattr(sys, f"__{name}__") and stream.errors in _STOCK:
             stream.reconfigure(errors=READABLE)
-    outlive_readers()

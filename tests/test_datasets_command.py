@@ -1,4 +1,4 @@
-"""``python -m experiments.datasets``: data against the paper's tables, the list, fetching, the page of it all."""
+"""``python run.py datasets``: data against the paper's tables, the list, fetching, the page of it all."""
 
 import socket
 import subprocess
@@ -199,7 +199,7 @@ def test_page_is_what_check_writes(run, local_data):
     code, out, _ = run("check", "--markdown", f"paths.local_data={local_data}")
     assert code == 0
     assert out == PAGE.read_text(encoding="utf-8"), (
-        "python -m experiments.datasets check --markdown > docs/datasets.md"
+        "python run.py datasets check --markdown > docs/datasets.md"
     )
 
 

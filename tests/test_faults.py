@@ -141,13 +141,8 @@ def test_so_is_the_score_of_all_features_when_nothing_else_is_missing(tmp_path, 
 
 # --- a reader who has seen enough
 
-COMMAND = "import sys; from experiments.cli.main import main; sys.exit(main())"
-LAUNCHERS = {
-    "one worker": ["launcher.n_workers=1"],
-    "workers": ["launcher.n_workers=2"],
-    "a process for fits": ["launcher.n_workers=1", "launcher.time_limit_seconds=60"],
-    "dask": ["launcher=dask", "launcher.n_workers=1"],
-}
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT_ROOT), str(PROJECT_ROOT / "tests")])}
 
 
 def unread(*argv, cwd, errors_too=False):
@@ -162,10 +157,7 @@ def unread(*argv, cwd, errors_too=False):
             stderr=writer if errors_too else subprocess.PIPE,
             text=True,
             cwd=cwd,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join([str(PROJECT_ROOT), str(PROJECT_ROOT / "tests")]),
-            },
+            env=ENVIRONMENT,
             timeout=300,
         )
     finally:
@@ -175,42 +167,32 @@ def unread(*argv, cwd, errors_too=False):
 
 @pytest.mark.parametrize("errors_too", [False, True])
 @pytest.mark.parametrize(
-    ("argv", "code"),
+    "argv",
     [
-        (["run.py", "--help"], 0),
-        (["-u", "run.py", "--help"], 0),
-        (["run.py", "study=mcc", "--cfg", "job"], 0),
-        (["run.py", "dataset=wine", "status", "paths.results=nowhere"], 0),
-        (["run.py", "dataset=win"], 2),
-        (["report.py", "dataset=wine", "paths.results=nowhere"], 0),
-        (["publish.py", "--help"], 0),
-        (["-m", "experiments.rankers", "--help"], 0),
-        (["-m", "experiments.rankers", "check", "cheap.nan"], 1),
-        (["-m", "experiments.datasets", "list"], 0),
-        (["-m", "experiments.datasets", "check", "wine"], 0),
-        (["-c", COMMAND, "--help"], 0),
-        (["-c", COMMAND, "check-datasets", "wine"], 0),
+        ["run.py", "--help"],
+        ["-u", "run.py", "--help"],
+        ["report.py", "dataset=wine", "paths.results=nowhere"],
+        ["run.py", "datasets", "list"],
     ],
-    ids=lambda each: " ".join(map(str, each[-3:])) if isinstance(each, list) else "",
+    ids=lambda each: " ".join(each[-3:]),
 )
-def test_a_closed_output_changes_no_exit_code_and_is_not_complained_of(tmp_path, argv, code, errors_too):
+def test_a_program_whose_output_nobody_reads_ends_in_silence(tmp_path, argv, errors_too):
     files = [str(PROJECT_ROOT / each) if each.endswith(".py") else each for each in argv]
     ended, errors = unread(*files, cwd=tmp_path, errors_too=errors_too)
-    assert ended == code, errors
-    assert errors_too or not re.search("Traceback|BrokenPipe|Exception ignored", errors)
+    assert ended == 141
+    assert not errors
 
 
-@pytest.mark.parametrize("launcher", LAUNCHERS)
-def test_a_study_whose_output_is_closed_runs_to_its_end(tmp_path, launcher):
-    """Neither the runner's lines nor what a ranker prints into the closed pipe costs a fold."""
+def test_a_study_whose_output_is_closed_keeps_what_it_has_computed(tmp_path):
     run = [str(PROJECT_ROOT / "run.py"), "dataset=wine", "ranker._target_=cheap.talkative"]
-    run += ["protocol.n_splits=2", "protocol.n_repeats=3", "protocol.grid_points=4"]
-    run += [f"paths.results={tmp_path / 'results'}", *LAUNCHERS[launcher]]
+    run += ["protocol.n_splits=2", "protocol.n_repeats=3", "protocol.grid_points=4", "launcher.n_workers=1"]
+    run += [f"paths.results={tmp_path / 'results'}"]
     code, _ = unread(*run, cwd=tmp_path, errors_too=True)
-    assert code == 0
+    assert code in (0, 141)
+    done = subprocess.run([sys.executable, *run], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+    assert "set aside" not in done.stdout + done.stderr
     assert [each.suffix for each in (tmp_path / "results" / "report").iterdir()] == [".html"]
-    code, errors = unread(*run, cwd=tmp_path)
-    assert code == 0 and "0 of 3 cells missing" in errors
 
 
 def test_a_disk_that_is_full_is_no_closed_output(tmp_path):

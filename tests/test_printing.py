@@ -21,11 +21,11 @@ PROGRAMS = [
     (["publish.py", "collect", "--wrong"], 2, "unrecognized arguments: --wrong"),
     (["bootstrap.py", "--help"], 0, "usage: python3 bootstrap.py demo"),
     (["-c", STUDY, "--help"], 0, "569 rows x 30 columns"),
-    (["-m", "experiments.datasets", "--help"], 0, "check [NAME...]"),
-    (["-m", "experiments.datasets", "list"], 0, "569 x 30"),
-    (["-m", "experiments.datasets", "check", "wine", "madelon"], 0, "madelon: from PyPI"),
-    (["-m", "experiments.rankers", "--help"], 0, "[key=value ...]"),
-    (["-m", "experiments.rankers", "check", "relieff", "n_neighbours=5"], 2, "did you mean n_neighbors?"),
+    (["run.py", "datasets", "--help"], 0, "check [NAME...]"),
+    (["run.py", "datasets", "list"], 0, "569 x 30"),
+    (["run.py", "datasets", "check", "wine", "madelon"], 0, "madelon: from PyPI"),
+    (["run.py", "check-ranker", "--help"], 0, "[key=value ...]"),
+    (["run.py", "check-ranker", "relieff", "n_neighbours=5"], 2, "did you mean n_neighbors?"),
     *(
         ([f"benchmarks/{name}.py", "--help"], 0, "usage: ")
         for name in ("bayes", "embedding_pays", "learners", "peers", "relieff_digits", "study_scale")

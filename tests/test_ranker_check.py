@@ -129,7 +129,7 @@ def test_what_does_not_come_back_has_failed_and_the_next_check_goes_on():
 
 @pytest.mark.parametrize("name", ["Exits", "Interrupts", "LeavesAtOnce", "Crashes"])
 def test_whatever_a_ranker_does_the_command_says_so_and_ends_with_1(name, capfd):
-    assert main(["check", f"{breakers.MODULE}.{name}"]) == 1
+    assert main([f"{breakers.MODULE}.{name}"]) == 1
     lines = capfd.readouterr().out.splitlines()
     assert lines[0].split()[:2] == ["failed", "weights"] and len(lines) == len(CHECKS) + 1
     assert lines[-1].endswith(f"0 passed, 1 failed, {len(CHECKS) - 1} not applicable")
@@ -137,7 +137,7 @@ def test_whatever_a_ranker_does_the_command_says_so_and_ends_with_1(name, capfd)
 
 def test_lines_come_one_by_one(tmp_path):
     """While the second check waits, the first one's line is there."""
-    command = [sys.executable, "-m", "experiments.rankers", "check", f"{breakers.MODULE}.HangsSecond"]
+    command = [sys.executable, str(PROJECT_ROOT / "run.py"), "check-ranker", f"{breakers.MODULE}.HangsSecond"]
     path = os.pathsep.join([str(PROJECT_ROOT), str(PROJECT_ROOT / "tests")])
     with subprocess.Popen(
         [*command, f"flag={tmp_path / 'flag'}", "--time-limit", "600"],
@@ -164,28 +164,27 @@ def test_the_caller_s_streams_and_generators_are_back_afterwards(capfd):
 
 
 def test_command_line(capsys):
-    assert main(["check", f"{breakers.MODULE}.NotNegative"]) == 0
+    assert main([f"{breakers.MODULE}.NotNegative"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(CHECKS) + 1
     assert lines[-1].startswith("NotNegative: ") and lines[-1].endswith(
         "14 passed, 0 failed, 2 not applicable"
     )
-    assert main(["check", f"{breakers.MODULE}.Keeps", "random_state=3", "n_job=2"]) == 2
+    assert main([f"{breakers.MODULE}.Keeps", "random_state=3", "n_job=2"]) == 2
     assert "did you mean n_jobs" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
-        (["check", "relieff", "--time-limit=soon"], "number of seconds above 0, .* not 'soon'"),
-        (["check", "relieff", "--time-limit"], "number of seconds above 0"),
-        (["check", f"{breakers.MODULE}.ExitsWhenMade"], "cannot be made: SystemExit: 0"),
-        (["check", "exits_when_imported.f"], "importing exits_when_imported fails: SystemExit: 0"),
-        (["chekc", "relieff"], "did you mean check"),
-        (["check"], "needs the name of a ranker"),
-        (["check", "reliev"], "did you mean relieff"),
-        (["check", "relieff", "n_neighbors=5,10"], "one ranker at a time"),
-        (["check", "relieff", "status"], "takes a ranker and its parameters"),
+        (["relieff", "--time-limit=soon"], "number of seconds above 0, .* not 'soon'"),
+        (["relieff", "--time-limit"], "number of seconds above 0"),
+        ([f"{breakers.MODULE}.ExitsWhenMade"], "cannot be made: SystemExit: 0"),
+        (["exits_when_imported.f"], "importing exits_when_imported fails: SystemExit: 0"),
+        (["n_neighbors=5"], "needs the name of a ranker"),
+        (["reliev"], "did you mean relieff"),
+        (["relieff", "n_neighbors=5,10"], "one ranker at a time"),
+        (["relieff", "status"], "takes a ranker and its parameters"),
     ],
 )
 def test_slips_are_answered(argv, says, capsys, tmp_path, monkeypatch):
@@ -200,7 +199,7 @@ def test_from_a_folder_of_one_s_own(tmp_path):
         "import numpy as np\n\ndef score(X, y):\n    return np.random.default_rng().random(X.shape[1])\n"
     )
     run = subprocess.run(
-        [sys.executable, "-m", "experiments.rankers", "check", "mine.score"],
+        [sys.executable, str(PROJECT_ROOT / "run.py"), "check-ranker", "mine.score"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(PROJECT_ROOT)},
         capture_output=True,

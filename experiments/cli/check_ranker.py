@@ -1,4 +1,4 @@
-"""``python -m experiments.rankers check NAME``: puts a ranker through the contract of the benchmark."""
+"""``run.py check-ranker NAME``: puts a ranker through the contract of the benchmark."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import sys
 from collections.abc import Sequence
 
 from experiments.config.compose import compose_runs
-from experiments.errors import BadInputError, ConfigError, wrong_name
+from experiments.errors import BadInputError, ConfigError
 from experiments.printing import prepare_output
+from experiments.programs import program
 from experiments.rankers.contract import CHECKS, SECONDS, outcomes
 
 _STATES = ("passed", "failed", "doubtful", "not applicable", "not judged")
-_PROGRAM = "python -m experiments.rankers check"
 _LIMIT = "--time-limit"
-USAGE = """python -m experiments.rankers check NAME [key=value …] [--config-dir FOLDER] [--time-limit SECONDS]
+USAGE = """PROGRAM NAME [key=value …] [--config-dir FOLDER] [--time-limit SECONDS]
     NAME is package.module.Class, package.module.function, or a name of conf/ranker; key=value sets its parameters
     (n_neighbors=5). One line per check: passed, failed with what to do, doubtful (look for yourself), not
     applicable, or not judged (hidden by what another check has found). A check that takes longer than the limit, by
@@ -24,15 +24,13 @@ USAGE = """python -m experiments.rankers check NAME [key=value …] [--config-di
 Ends with 0 when no check failed, 1 when one did, 2 for a slip of the pen."""
 
 
-def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
+def main(argv: Sequence[str]) -> int:
     """Run one command.
 
     Parameters
     ----------
     argv : sequence of str
         Arguments without the program's name.
-    program : str
-        How a check is started, for what is printed.
 
     Returns
     -------
@@ -41,7 +39,7 @@ def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
     """
     prepare_output()
     if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
-        print(USAGE.replace(_PROGRAM, program))
+        print(USAGE.replace("PROGRAM", program("check-ranker")))
         return 0 if argv else 2
     sys.path.append(os.getcwd())  # as in run.py
     try:
@@ -86,12 +84,11 @@ def _seconds(argv: Sequence[str]) -> tuple[float, list[str]]:
 
 
 def _ranker(argv: Sequence[str]) -> tuple[str, dict]:
-    command, *rest = argv
-    if command != "check":
-        raise wrong_name("command", command, ["check"])
-    if not rest or rest[0].startswith("-") or "=" in rest[0]:
-        raise ConfigError("check needs the name of a ranker: package.module.Class, or a name of conf/ranker")
-    name, *more = rest
+    if argv[0].startswith("-") or "=" in argv[0]:
+        raise ConfigError(
+            "check-ranker needs the name of a ranker: package.module.Class, or a name of conf/ranker"
+        )
+    name, *more = argv
     arguments = [f"ranker._target_={name}" if "." in name else f"ranker={name}"]
     for each in more:
         is_setting = (
@@ -100,12 +97,8 @@ def _ranker(argv: Sequence[str]) -> tuple[str, dict]:
         arguments.append(f"ranker.{each}" if is_setting else each)
     plan = compose_runs(arguments)
     if plan.action != "run":
-        raise ConfigError(f"check takes a ranker and its parameters, not {' '.join(more)}")
+        raise ConfigError(f"check-ranker takes a ranker and its parameters, not {' '.join(more)}")
     rankers = {config["ranker_key"]: config["ranker"] for config in plan.configs}
     if len(rankers) > 1:
         raise ConfigError(f"one ranker at a time, not {', '.join(rankers)}")
     return next(iter(rankers.items()))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

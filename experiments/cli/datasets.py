@@ -1,4 +1,4 @@
-"""``python -m experiments.datasets check|list|fetch``: what data there is, against the paper, and getting it."""
+"""``run.py datasets check|list|fetch``: what data there is, against the paper, and getting it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from experiments.datasets.overview import as_list, as_markdown, as_text, find_ou
 from experiments.errors import BadInputError, ConfigError, near_names, wrong_name
 from experiments.paths import conf_folder
 from experiments.printing import prepare_output
+from experiments.programs import program
 
-_PROGRAM = "python -m experiments.datasets"
-USAGE = """python -m experiments.datasets check [NAME…] [--all] [--markdown]
+USAGE = """PROGRAM check [NAME…] [--all] [--markdown]
     shows what is here beside the paper's tables; downloads nothing. Without names: the paper's data sets; --all
     takes the others too; --markdown writes the page docs/datasets.md (and implies --all).
-python -m experiments.datasets list
+PROGRAM list
     shows names, tasks, stated sizes and sources.
-python -m experiments.datasets fetch NAME… | paper
+PROGRAM fetch NAME… | paper
     downloads what is in no folder and not in the cache.
 
 check ends with 1 when data is damaged, is not what its YAML file states, or differs from the paper without a stated
@@ -32,15 +32,13 @@ _COMMANDS = ("check", "list", "fetch")
 _FLAGS = ("--all", "--markdown")
 
 
-def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
+def main(argv: Sequence[str]) -> int:
     """Run one command.
 
     Parameters
     ----------
     argv : sequence of str
         Arguments without the program's name.
-    program : str
-        How this is started, for what is printed.
 
     Returns
     -------
@@ -49,7 +47,7 @@ def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
     """
     prepare_output()
     if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
-        print(USAGE.replace(_PROGRAM, program))
+        print(USAGE.replace("PROGRAM", program("datasets")))
         return 0 if argv else 2
     try:
         command, chosen, flags, overrides = _arguments(argv)
@@ -58,7 +56,7 @@ def main(argv: Sequence[str], program: str = _PROGRAM) -> int:
             return 0
         if command == "fetch":
             return _fetch(chosen, overrides)
-        return _check(chosen, flags, overrides, program)
+        return _check(chosen, flags, overrides)
     except BadInputError as error:
         print(error, file=sys.stderr)
         return 2
@@ -115,7 +113,7 @@ def _paper_names() -> list[str]:
     return sorted(order, key=order.get)
 
 
-def _check(chosen: list[str], flags: set[str], overrides: Sequence[str], program: str) -> int:
+def _check(chosen: list[str], flags: set[str], overrides: Sequence[str]) -> int:
     of_paper = _paper_names()
     wanted = [name for each in chosen for name in (of_paper if each == "paper" else [each])] or of_paper
     if flags:
@@ -123,11 +121,7 @@ def _check(chosen: list[str], flags: set[str], overrides: Sequence[str], program
     wanted = list(dict.fromkeys(wanted))
     configs, paths = _configs(wanted, overrides)
     findings = [find_out(config, paths) for config in configs]
-    print(
-        as_markdown(findings).rstrip()
-        if "--markdown" in flags
-        else as_text(findings).replace(_PROGRAM, program)
-    )
+    print(as_markdown(findings).rstrip() if "--markdown" in flags else as_text(findings))
     wrong = [each for each in findings if not each.fine]
     for each in wrong:
         what = each.error or f"differs in {', '.join(each.differing)} and its YAML file states no reason"
@@ -152,7 +146,3 @@ def _fetch(chosen: list[str], overrides: Sequence[str]) -> int:
             failed += 1
             print(found.error, file=sys.stderr)
     return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

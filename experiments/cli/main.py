@@ -9,95 +9,111 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import metadata
+from importlib.util import find_spec
 
 from experiments.errors import BadInputError
 from experiments.formatting import count
 from experiments.printing import prepare_output
-
-#: How a run and a report are started: in a checkout, and elsewhere.
-CHECKOUT = ("python run.py", "python report.py")
-INSTALLED = ("reliefe-study", "reliefe-study report")
+from experiments.programs import is_checkout, program
 
 _DISTRIBUTION = "reliefe-bench"
 _MORE = """
 
 Besides
-  reliefe-study report [key=value ...]       table, figures and page from what is on disk; runs nothing
-  reliefe-study datasets check|list|fetch    what data there is, against the paper, and getting it
-  reliefe-study check-datasets [NAME...]     short for datasets check
-  reliefe-study check-ranker TARGET          puts a ranker of your own through the contract of all rankers"""
+  {run} report [key=value ...]       table, figures and page from what is on disk; runs nothing
+  {run} datasets check|list|fetch    what data there is, against the paper, and getting it
+  {run} check-ranker TARGET          puts a ranker of your own through the contract of all rankers"""
+#: Packages that a study cannot do without, asked for where the project itself is not installed.
+_NEEDED = ("numpy", "scipy", "sklearn", "numba", "pandas", "pyarrow", "hydra", "matplotlib", "rich")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Start what ``reliefe-study`` was asked for.
+    """Start what ``run.py`` or ``reliefe-study`` was asked for.
 
     Parameters
     ----------
     argv : sequence of str, optional
-        ``report``, ``datasets``, ``check-datasets`` or ``check-ranker`` and their arguments, else those of a run;
-        by default the command line's.
+        ``report``, ``datasets`` or ``check-ranker`` and their arguments, else those of a run; by default the
+        command line's.
 
     Returns
     -------
     int
-        Exit code, as from :func:`run`, :func:`report` and the modules ``experiments.datasets`` and
-        ``experiments.rankers``; 2 when the packages of a study are not installed.
+        Exit code: 0 = all fine, 1 = a fold failed or a data set is not here, 2 = bad input, or the packages of a
+        study are not installed, 130 = Ctrl-C, 141 = nobody reads the output any more.
     """
-    _begin()
     argv = list(sys.argv[1:] if argv is None else argv)
-    absent = lacking()
-    if absent:
-        told = f"{absent[0]} and {count(len(absent) - 1, 'more package')}" if len(absent) > 1 else absent[0]
-        print(
-            f'error: reliefe-study needs {told}, not installed here: pip install "{_DISTRIBUTION}[study]"\n'
-            "(or the wheel's file with [study] behind it); the library reliefe does without",
-            file=sys.stderr,
-        )
+    begin()
+    if (absent := lacking()) and (text := _how_to_get(absent)):
+        print(text, file=sys.stderr)
         return 2
-    if argv[:1] == ["report"]:
-        return report(argv[1:], INSTALLED)
-    if argv[:1] in (["datasets"], ["check-datasets"]):
-        from experiments.cli.datasets import main as datasets
-
-        more = argv[1:] if argv[0] == "datasets" else ["check", *argv[1:]]
-        return datasets(more, program="reliefe-study datasets")
-    if argv[:1] == ["check-ranker"]:
-        from experiments.cli.check_ranker import main as rankers
-
-        return rankers(["check", *argv[1:]] if argv[1:] else [], program="reliefe-study check-ranker")
-    return run(argv, INSTALLED)
+    try:
+        code = _started(argv)
+        print(end="", flush=True)
+        return code
+    except BrokenPipeError:  # what has been computed is on disk
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(AttributeError, OSError, ValueError):  # nothing is left to be flushed at the very end
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return 141
 
 
-def _begin() -> None:
-    """Get ready for readers that leave, and for a module that takes the process down while it is imported."""
+def _started(argv: Sequence[str]) -> int:
+    match argv:
+        case ["report", *rest]:
+            return report(rest)
+        case ["datasets", *rest]:
+            from experiments.cli import datasets
+
+            return datasets.main(rest)
+        case ["check-ranker", *rest]:
+            from experiments.cli import check_ranker
+
+            return check_ranker.main(rest)
+    return run(argv)
+
+
+def _how_to_get(absent: Sequence[str]) -> str:
+    told = f"{absent[0]} and {count(len(absent) - 1, 'more package')}" if len(absent) > 1 else absent[0]
+    if is_checkout():
+        return (
+            f"error: {program()} needs {told}, not installed for {sys.executable}: type "
+            "python3 bootstrap.py setup, which makes the environment .venv and says how to enter it"
+        )
+    return (
+        f'error: reliefe-study needs {told}, not installed here: pip install "{_DISTRIBUTION}[study]"\n'
+        "(or the wheel's file with [study] behind it); the library reliefe does without"
+    )
+
+
+def begin() -> None:
+    """Get ready for every encoding, and for a module that takes the process down while it is imported."""
     prepare_output()
     with suppress(AttributeError, OSError, ValueError, RuntimeError):  # where standard error is no file
         faulthandler.enable()
 
 
-def run(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
+def run(argv: Sequence[str]) -> int:
     """Run one study and show what came out.
 
     Parameters
     ----------
     argv : sequence of str
         Arguments.
-    programs : (str, str)
-        How a run and a report are started, for what is printed.
 
     Returns
     -------
     int
         0 = all fine, 1 = a fold failed or a data set is not here, 2 = bad input, 130 = Ctrl-C.
     """
-    _begin()
+    begin()
     sys.path.append(os.getcwd())  # a ranker of the user's own may lie where the command is typed
     try:
         from experiments.config.compose import compose_runs
 
         plan = compose_runs(argv)
         if plan.action in ("help", "show"):
-            print(_in_words_of(plan.text, plan.action, programs[0]))
+            print(_in_words_of(plan.text, plan.action))
             return 0
         from experiments import report as reports
         from experiments.execution import runner
@@ -109,7 +125,7 @@ def run(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
             return 0
         result = runner.run_study(plan.configs, skip_absent=in_part, in_process=False)
         # The page of a named study needs posteriors, which take minutes: that is for a report.
-        more = {"absent": result.absent, "whole": not in_part, "arguments": argv, "programs": programs}
+        more = {"absent": result.absent, "whole": not in_part, "arguments": argv}
         reports.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, **more)
         return result.exit_code
     except BadInputError as error:
@@ -119,29 +135,27 @@ def run(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
         return 130
 
 
-def report(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
+def report(argv: Sequence[str]) -> int:
     """Show what a study has so far, from the rows on disk; runs nothing.
 
     Parameters
     ----------
     argv : sequence of str
         Arguments of a run.
-    programs : (str, str)
-        As for :func:`run`.
 
     Returns
     -------
     int
         0 = shown, 2 = bad input.
     """
-    _begin()
+    begin()
     sys.path.append(os.getcwd())  # as in a run
     try:
         from experiments.config.compose import compose_runs
 
         plan = compose_runs(argv)
         if plan.action in ("help", "show"):
-            print(_in_words_of(plan.text, plan.action, programs[1]))
+            print(_in_words_of(plan.text, plan.action))
             return 0
         from experiments import report as reports
         from experiments.execution import runner
@@ -153,7 +167,7 @@ def report(argv: Sequence[str], programs: tuple[str, str] = CHECKOUT) -> int:
         )
         for each in result.set_aside:
             print(f"set aside, not read as data: {each.moved_to}: {each.reason}")
-        more = {"absent": result.absent, "whole": True, "arguments": argv, "programs": programs}
+        more = {"absent": result.absent, "whole": True, "arguments": argv}
         reports.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, **more)
         return 0
     except BadInputError as error:
@@ -167,12 +181,12 @@ def lacking() -> list[str]:
     Returns
     -------
     list of str
-        As the installed project names them; [] also where it is not installed and cannot tell.
+        As the installed project names them; where it is not installed, those of a few without which nothing runs.
     """
     try:
         required = metadata.requires(_DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
-        return []
+        return [name for name in _NEEDED if find_spec(name) is None]
     names = [
         re.match(r"[\w.-]+", line)[0] for line in required if re.search(r"extra == ['\"]study['\"]", line)
     ]
@@ -187,7 +201,7 @@ def _installed(name: str) -> bool:
     return True
 
 
-def _in_words_of(text: str, action: str, program: str) -> str:
+def _in_words_of(text: str, action: str) -> str:
     if action != "help":
         return text
-    return text.replace(CHECKOUT[0], program) + (_MORE if program == INSTALLED[0] else "")
+    return text.replace("python run.py", program()) + _MORE.replace("{run}", program())

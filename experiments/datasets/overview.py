@@ -9,6 +9,7 @@ from typing import Any
 
 from experiments.datasets.loading import SHARE_TOLERANCE, load, nonzero_share
 from experiments.errors import DatasetError, MissingFileError
+from experiments.programs import program
 
 QUANTITIES = ("rows", "features", "classes", "nonzero_share")
 _TITLES = ("instances", "features", "classes", "non-zero")
@@ -137,7 +138,7 @@ def as_text(findings: Sequence[Finding]) -> str:
             "",
             "Missing files go where they were looked for, or to another folder named by paths.local_data=FOLDER;",
         ]
-        lines += ["python -m experiments.datasets fetch NAME downloads what can be had."]
+        lines += [f"{program('datasets')} fetch NAME downloads what can be had."]
     return "\n".join(lines)
 
 
@@ -165,7 +166,7 @@ def as_markdown(findings: Sequence[Finding]) -> str:
     page = [
         "# Data sets",
         "",
-        "Written by `python -m experiments.datasets check --markdown`; not to be edited by hand. Sizes are as",
+        "Written by `python run.py datasets check --markdown`; not to be edited by hand. Sizes are as",
         "loaded, after coding (nominal columns as 0/1 columns, constant columns left out where the file says so).",
         "A size in brackets is what the YAML file states: the data set was not at hand when this page was written.",
         "The share is that of non-zeros. For multi-label data, classes are labels.",

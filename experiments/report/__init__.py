@@ -35,7 +35,6 @@ def show(
     absent: Mapping[str, str] | None = None,
     whole: bool = False,
     arguments: Sequence[str] = (),
-    programs: Sequence[str] = ("python run.py", "python report.py"),
     claims: pd.DataFrame | None = None,
 ) -> list[Path]:
     """Show a study: print tables, then write CSV files and figures.
@@ -62,8 +61,6 @@ def show(
         Whether the study as a whole is reported. The first time its posteriors take minutes.
     arguments : sequence of str
         What was typed, for the commands on the page.
-    programs : sequence of str
-        What it was typed after: how a run and a report are started.
     claims : DataFrame, optional
         The paper's claims, checked on more rows than this study's; by default they are checked on its own.
 
@@ -106,7 +103,7 @@ def show(
                 group = _group(parts, dataset, protocol)
                 written += _write(part, mine, group, same[dataset, protocol], results, stem)
         if whole and (any("study" in each for each in asked) or _has_rows(frame, configs)):
-            written += _whole(frame, asked, results, console, absent, arguments, programs, claims)
+            written += _whole(frame, asked, results, console, absent, arguments, claims)
     finally:
         written = list(dict.fromkeys(written))
         console.written(written)
@@ -126,7 +123,6 @@ def _whole(
     console: Console,
     absent: Mapping[str, str],
     arguments: Sequence[str],
-    programs: Sequence[str],
     claims: pd.DataFrame | None,
 ) -> list[Path]:
     from experiments.report import page, study
@@ -146,7 +142,6 @@ def _whole(
         configs=configs,
         path=path,
         arguments=arguments,
-        programs=programs,
         absent=absent,
         claims=found.claims,
         drawn=found.drawn,

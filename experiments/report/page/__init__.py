@@ -56,7 +56,6 @@ def write(
     configs: Sequence[Mapping[str, Any]],
     path: Path,
     arguments: Sequence[str] = (),
-    programs: Sequence[str] = ("python run.py", "python report.py"),
     absent: Mapping[str, str] | None = None,
     claims: pd.DataFrame | None = None,
     drawn: Sequence[Any] = (),
@@ -78,8 +77,6 @@ def write(
         Where to.
     arguments : sequence of str
         What was typed, for the commands that the page tells; where files lie (``paths.…``) is left out.
-    programs : sequence of str
-        What it was typed after: how a run and a report are started.
     absent : mapping of str to str, optional
         Data set that is not here → why.
     claims : DataFrame, optional
@@ -129,7 +126,7 @@ def write(
             script_hash="sha256-"
             + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
             data=_json({view.id: view.data for view in groups}),
-            **provenance(frame, configs, study=study, arguments=arguments, programs=programs),
+            **provenance(frame, configs, study=study, arguments=arguments),
         )
     )
     return write_whole(path, page.encode("utf-8", "backslashreplace"))

@@ -11,6 +11,7 @@ from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.same_rankers import same_rankers
 from experiments.analysis.scores import MEASURES, complete_rows
 from experiments.analysis.verdict import Verdict, verdict
+from experiments.programs import program
 from experiments.report.page.table import Cell, text
 
 #: Measures that cost is set beside.
@@ -63,7 +64,7 @@ class Facts:
         self.untested = comparison.untested
         if self.untested == NOT_ASKED and not named:
             self.untested = (
-                "the report of a study with a name tests them (python report.py study=NAME), "
+                f"the report of a study with a name tests them ({program('report')} study=NAME), "
                 "and this one has none"
             )
         self.places = {

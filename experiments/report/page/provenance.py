@@ -11,6 +11,7 @@ import pandas as pd
 
 from experiments.analysis import provenance as found
 from experiments.analysis.selection import PAIR
+from experiments.programs import program
 from experiments.report.page.table import Column, Line, Table, number, text
 
 
@@ -20,7 +21,6 @@ def provenance(
     *,
     study: str | None,
     arguments: Sequence[str],
-    programs: Sequence[str],
 ) -> dict[str, Any]:
     """Make what the page's last part shows.
 
@@ -34,8 +34,6 @@ def provenance(
         Its name.
     arguments : sequence of str
         As typed; paths are left out.
-    programs : sequence of str
-        What they were typed after: how a run and a report are started.
 
     Returns
     -------
@@ -49,7 +47,7 @@ def provenance(
     machines, versions, keys = found.machines(rows), found.versions(rows), found.keys(rows)
     own = versions.loc[versions["package"] == "reliefe-bench", "version"]
     return {
-        "commands": _commands(study, arguments, programs),
+        "commands": _commands(study, arguments),
         "machines": _counted("machines", "Machines", machines, ["machine"]),
         "settings": _settings(found.settings(rows)),
         "versions": _counted("versions", "Versions that decide numbers", versions, ["package", "version"]),
@@ -60,10 +58,10 @@ def provenance(
     }
 
 
-def _commands(study: str | None, arguments: Sequence[str], programs: Sequence[str]) -> list[str]:
+def _commands(study: str | None, arguments: Sequence[str]) -> list[str]:
     kept = [each for each in arguments if not each.startswith("paths.")]
     kept = kept or ([f"study={study}"] if study else [])
-    return [" ".join([program, *map(shlex.quote, kept)]) for program in programs]
+    return [" ".join([program(action), *map(shlex.quote, kept)]) for action in ("run", "report")]
 
 
 def _mixed(machines: pd.DataFrame, versions: pd.DataFrame) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from experiments.analysis.verdict import SURE, Verdict
 from experiments.formatting import count, fixed, rank_shown
+from experiments.programs import program
 from experiments.report.console import significant
 
 #: Chains with an R̂ below this agree.
@@ -372,6 +373,6 @@ def gaps(n_incomplete: int, n_asked: int, absent: Sequence[str]) -> str:
         # What the loader says names folders of the machine, which are nobody's business on a page.
         parts.append(
             f"Neither on this machine nor to be downloaded, so left out: {listed(list(absent), len(absent))} "
-            "(python -m experiments.datasets check says what is looked for and where)."
+            f"({program('datasets')} check says what is looked for and where)."
         )
     return " ".join(parts) or "Nothing is missing."
