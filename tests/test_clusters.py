@@ -28,8 +28,8 @@ from studies import (
 import experiments
 from experiments.config.compose import compose_runs
 from experiments.errors import ConfigError, LauncherError
-from experiments.execution.local import crew_for
 from experiments.execution.runner import run_study
+from experiments.execution.scheduler import crew_for
 
 DASK = {"backend": "dask", "n_workers": 2}
 N_CELLS = 12

@@ -189,7 +189,9 @@ def test_a_study_whose_output_is_closed_keeps_what_it_has_computed(tmp_path):
     run += [f"paths.results={tmp_path / 'results'}"]
     code, _ = unread(*run, cwd=tmp_path, errors_too=True)
     assert code in (0, 141)
-    done = subprocess.run([sys.executable, *run], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(
+        [sys.executable, *run], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT
+    )
     assert done.returncode == 0, done.stderr
     assert "set aside" not in done.stdout + done.stderr
     assert [each.suffix for each in (tmp_path / "results" / "report").iterdir()] == [".html"]

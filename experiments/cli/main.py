@@ -53,7 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except BrokenPipeError:  # what has been computed is on disk
         for stream in (sys.stdout, sys.stderr):
-            with suppress(AttributeError, OSError, ValueError):  # nothing is left to be flushed at the very end
+            with suppress(
+                AttributeError, OSError, ValueError
+            ):  # nothing is left to be flushed at the very end
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return 141
 

@@ -21,7 +21,7 @@ from joblib._dask import DaskDistributedBackend
 
 from experiments.errors import ConfigError, LauncherError
 from experiments.evaluation.cell import Cell
-from experiments.execution.local import Crew, Task
+from experiments.execution.backend import Crew, Task
 from experiments.execution.worker import Orders, Outcome, work_batch
 from experiments.printing import prepare_output
 from experiments.processes import THREAD_VARIABLES, end_tree
@@ -36,13 +36,13 @@ _CLOSE_WITHIN = 3
 _SETTINGS = {"distributed.scheduler.worker-ttl": None, "distributed.comm.timeouts.connect": "5s"}
 
 
-def crew_for(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None]) -> Crew:
+def cluster_crew(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None]) -> Crew:
     """Return the crew for ``launcher.backend`` "dask" or "slurm".
 
     Parameters
     ----------
     launcher, n_cells, tell
-        As for :func:`experiments.execution.local.crew_for`.
+        As for :func:`experiments.execution.scheduler.crew_for`.
 
     Returns
     -------

@@ -8,104 +8,21 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import joblib
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import ProcessPoolExecutor, get_reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from experiments.errors import ConfigError, wrong_name
-from experiments.evaluation.cell import Cell
-from experiments.execution.worker import Orders, Outcome, work_batch
+from experiments.execution.backend import Task
+from experiments.execution.worker import Outcome, work_batch
 from experiments.processes import THREAD_VARIABLES, begin_worker
-
-BACKENDS = ("loky", "dask", "slurm")
-
-#: Cells of one data set, where the data are, and what workers are told.
-Task = tuple[Sequence[Cell], str, Orders]
 
 #: An idle worker ends after so many seconds, as joblib's do.
 _IDLE_SECONDS = 300
-
-
-class Crew(Protocol):
-    """Workers, started once and used for all cells of a study.
-
-    Attributes
-    ----------
-    n_workers : int
-        How many cells run at once.
-    n_workers_here : int
-        How many of them share a machine.
-    n_threads : int
-        Threads a ranker may use.
-    is_local : bool
-        Whether they are processes of this machine.
-    is_here : bool
-        Whether the one worker is this very process, and :meth:`run` is not to be used.
-    deaths : tuple of exception classes
-        What :meth:`run` raises when a worker has died and its cell is not to be given to another one.
-    """
-
-    n_workers: int
-    n_workers_here: int
-    n_threads: int
-    is_local: bool
-    is_here: bool
-    deaths: tuple[type[BaseException], ...]
-
-    def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
-        """Run batches of cells, in about this order, and give their outcomes as batches end."""
-
-    def abandon(self) -> None:
-        """Stop at once, leaving cells unfinished: the user has had enough."""
-
-    def close(self) -> None:
-        """End the workers that this crew has started."""
-
-
-def crew_for(
-    launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None], here: bool = True
-) -> Crew:
-    """Return the crew that the configuration asks for.
-
-    Parameters
-    ----------
-    launcher : mapping
-        A block of ``conf/launcher``.
-    n_cells : int
-        How many cells there are; no process is started without work.
-    tell : callable
-        Shows a line to the person who waits.
-    here : bool, default=True
-        Whether one worker of this machine is this very process.
-
-    Returns
-    -------
-    Crew
-
-    Raises
-    ------
-    ConfigError
-        If a setting is wrong, or a package is missing.
-    LauncherError
-        If no workers can be had.
-    """
-    backend = launcher.get("backend") or "loky"
-    if backend not in BACKENDS:
-        raise wrong_name("launcher.backend", backend, BACKENDS)
-    if backend == "loky":
-        return LocalCrew(launcher, n_cells, here)
-    try:
-        from experiments.execution import dask
-    except ImportError as error:
-        raise ConfigError(
-            f"launcher={backend} needs {error.name or error}: pip install -e .[study,cluster]"
-        ) from error
-    return dask.crew_for(launcher, n_cells, tell)
 
 
 class LocalCrew:

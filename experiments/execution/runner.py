@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 from experiments.errors import BadInputError, LauncherError
 from experiments.evaluation.cell import Cell, rows_of
 from experiments.evaluation.score_cache import ScoreCache
-from experiments.execution.local import Crew, crew_for
+from experiments.execution.backend import Crew
 from experiments.execution.progress import Progress, progress_for
-from experiments.execution.scheduler import launch
+from experiments.execution.scheduler import crew_for, launch
 from experiments.execution.scratch import Desk, at_work
 from experiments.execution.study import Study
 from experiments.execution.worker import Orders, Outcome

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import math
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from experiments.datasets import Dataset
-from experiments.errors import LauncherError
+from experiments.errors import ConfigError, LauncherError, wrong_name
 from experiments.evaluation.cell import Cell
-from experiments.execution.local import Crew, Task
+from experiments.execution.backend import Crew, Task
+from experiments.execution.local import LocalCrew
 from experiments.execution.scratch import Desk
 from experiments.execution.worker import Orders, Outcome, close_fitter, work, write_off
 from experiments.rankers.instrumentation import first_line
@@ -24,6 +26,50 @@ _DEATHS_AT_MOST = 3
 _BATCH_SECONDS, _BATCH_CELLS = 0.5, 200
 #: The slowest of so many cells before counts.
 _PACE_OF = 8
+
+
+BACKENDS = ("loky", "dask", "slurm")
+
+
+def crew_for(
+    launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None], here: bool = True
+) -> Crew:
+    """Return the crew that the configuration asks for.
+
+    Parameters
+    ----------
+    launcher : mapping
+        A block of ``conf/launcher``.
+    n_cells : int
+        How many cells there are; no process is started without work.
+    tell : callable
+        Shows a line to the person who waits.
+    here : bool, default=True
+        Whether one worker of this machine is this very process.
+
+    Returns
+    -------
+    Crew
+
+    Raises
+    ------
+    ConfigError
+        If a setting is wrong, or a package is missing.
+    LauncherError
+        If no workers can be had.
+    """
+    backend = launcher.get("backend") or "loky"
+    if backend not in BACKENDS:
+        raise wrong_name("launcher.backend", backend, BACKENDS)
+    if backend == "loky":
+        return LocalCrew(launcher, n_cells, here)
+    try:
+        from experiments.execution import dask
+    except ImportError as error:
+        raise ConfigError(
+            f"launcher={backend} needs {error.name or error}: pip install -e .[study,cluster]"
+        ) from error
+    return dask.cluster_crew(launcher, n_cells, tell)
 
 
 def launch(

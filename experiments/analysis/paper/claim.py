@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from experiments.analysis.paper.evidence import Evidence
+from typing import Any
 
 HOLDS, HOLDS_NOT, UNDECIDED = "holds", "does not hold", "cannot be decided"
 #: Said of data sets of which there are no rows, and of other data sets than the one that a claim is about.
@@ -93,7 +90,7 @@ class Claim:
     statement: str
     reading: str
     reason: str
-    check: Callable[[Evidence], Finding]
+    check: Callable[[Any], Finding]
     datasets: tuple[str, ...] = ()
     rankers: tuple[str, ...] = ()
     times: bool = False
