@@ -93,8 +93,8 @@ def prepare_output() -> None:
     """Set up standard output and standard error of a program; called first, once a process.
 
     What an encoding lacks is written as :func:`readable` does, instead of ending the program with a
-    ``UnicodeEncodeError`` (code pages such as cp1252, ``LC_ALL=C``). Streams that a notebook, a test or a user's program has put in
-    their place stay as they are, and so does an error handler that was asked for, as in
+    ``UnicodeEncodeError`` (code pages such as cp1252, ``LC_ALL=C``). Streams that a notebook, a test or a
+    user's program has put in their place stay as they are, and so does an error handler that was asked for, as in
     ``PYTHONIOENCODING=ascii:replace``.
     """
     for name in ("stdout", "stderr"):

@@ -212,7 +212,8 @@ def study(
 
 
 def store(frame, configs, results):
-    """Write made-up rows where ``experiments.execution.runner.collect_study(configs)`` finds them; return the configurations.
+    """Write made-up rows where ``experiments.execution.runner.collect_study(configs)`` finds them; return the
+    configurations.
 
     Every data set's source is that of ``cheap.blobs``, so keys are those of real cells.
     """

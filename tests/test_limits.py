@@ -174,7 +174,8 @@ def test_what_a_ranker_prints_or_reads_is_not_taken_for_an_answer(keeper, capfd)
 def test_the_process_ends_with_the_one_that_keeps_it(tmp_path):
     root = Path(__file__).resolve().parents[1]
     script = (
-        "from experiments.rankers.fitting import Limits\nfrom experiments.rankers.isolation import Keeper\nimport cheap\n"
+        "from experiments.rankers.fitting import Limits\nfrom experiments.rankers.isolation import Keeper\n"
+        "import cheap\n"
         "data, keeper = cheap.blobs(), Keeper(Limits(600))\n"
         f"keeper.fit(cheap.function('endless', pids={str(tmp_path / 'pids')!r}), data.X, data.labels, 0)\n"
     )

@@ -17,7 +17,7 @@ STORED = json.loads(stored_numbers.FILE.read_text(encoding="utf-8"))
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_are_those_of_their_version(name):
-    """Where this fails on purpose: raise the version in experiments/evaluation/versions.py, run tests/stored_numbers.py."""
+    """Where this fails on purpose: raise the number in evaluation/versions.py, run tests/stored_numbers.py."""
     assert STORED[name]["version"] == NUMBERS[name]
     found = stored_numbers.found(name)
     assert found and found == STORED[name]["digests"]

@@ -24,8 +24,8 @@ def rf1_curve(
     frame : DataFrame
         Rows.
     expected : DataFrame, optional
-        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data set and
-        protocol has.
+        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data
+        set and protocol has.
     average : {"micro", "macro"}, default="micro"
         Which F1.
     confidence : float, default=0.95

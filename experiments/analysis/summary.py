@@ -49,8 +49,8 @@ def summary(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Dat
     frame : DataFrame
         Rows.
     expected : DataFrame, optional
-        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data set and
-        protocol has.
+        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data
+        set and protocol has.
 
     Returns
     -------

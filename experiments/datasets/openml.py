@@ -1,9 +1,9 @@
 """Data sets of OpenML, by number or by name, as the ARFF files that were uploaded there.
 
 OpenML is asked through its REST interface (version 1, JSON), and everything it sends goes through
-:mod:`experiments.datasets.download.cache`. Its Python client, the package openml, is not used: it writes a file straight to
-its place and takes whatever lies there for whole the next time, it waits for a silent server for ever, and it makes
-folders in the user's home when it is imported.
+:mod:`experiments.datasets.download.cache`. Its Python client, the package openml, is not used: it writes a file
+straight to its place and takes whatever lies there for whole the next time, it waits for a silent server for
+ever, and it makes folders in the user's home when it is imported.
 """
 
 from __future__ import annotations

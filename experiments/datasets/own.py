@@ -66,8 +66,9 @@ def csv(
         Lines at the top that are no part of the table. By default those without a cell, ``sep=;`` and comments that
         begin with ``#``.
     na_values : str or sequence of str, optional
-        Words that mean a missing value, in place of :data:`experiments.datasets.readers.delimited.MISSING_WORDS`. The
-        empty cell always does. In columns of numbers a word that is a number stands for all its spellings.
+        Words that mean a missing value, in place of
+        :data:`experiments.datasets.readers.delimited.MISSING_WORDS`. The empty cell always does. In columns of
+        numbers a word that is a number stands for all its spellings.
     leave_out : str, int, or sequence of them
         Columns that are no features, such as names of rows.
     nominal : str, int, or sequence of them

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.errors import ConfigError
-from experiments.evaluation.versions import versions
+from experiments.evaluation.versions import name_in_keys, versions
 from experiments.schema import ROWS_VERSION
 from experiments.store.keys import cell_key, keys_of_repeats
 from experiments.store.store import Store
@@ -205,7 +205,7 @@ def _measurements(
             "checksum": checksum,
             "task": task,
             "kind": kind,
-            "measure": measure,
+            "measure": {**measure, "_target_": name_in_keys(measure["_target_"])},
             "ranker": _deciding(ranker),
             "repeat": repeat,
             "seed": config["seed"],

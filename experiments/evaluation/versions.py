@@ -42,12 +42,12 @@ NUMBERS: dict[str, int] = {
     "experiments.rankers.scores.chi2": 1,
     # Learners.
     "experiments.learners.NestedLogisticRegression": 1,
-    # Measurements, and the functions that they are given.
-    "experiments.evaluation.measurements.embedding.latent_dimension": 1,
-    "experiments.evaluation.measurements.embedding.sparsity": 1,
-    "experiments.evaluation.measurements.fits.adaptive_k": 1,
-    "experiments.evaluation.measurements.fits.phases": 1,
-    "experiments.evaluation.measurements.truth.recovery": 1,
+    # Measurements (by their names in keys), and the functions that they are given.
+    "experiments.studies.embedding.latent_dimension": 1,
+    "experiments.studies.embedding.sparsity": 1,
+    "experiments.studies.fits.adaptive_k": 1,
+    "experiments.studies.fits.phases": 1,
+    "experiments.studies.truth.recovery": 1,
     "reliefe.embedding.label_set_codes": 1,
     "reliefe.embedding.latent_dimension": 1,
     "reliefe.embedding.representatives": 1,
@@ -59,6 +59,9 @@ NUMBERS: dict[str, int] = {
 
 #: Their versions decide folds and learner scores whatever the ranker is.
 _ALWAYS = ("numpy", "scipy", "scikit-learn")
+
+#: What has moved keeps the place that it had in keys of cells, so that a move orphans no rows.
+_IN_KEYS = {"experiments.evaluation.measurements.": "experiments.studies."}
 
 #: Other distributions behind a ``_target_``. The longest name that fits counts, so an upgrade of umap-learn does
 #: not run ReliefF again. What is not here leans on the distribution that its module lies in.
@@ -80,6 +83,25 @@ _NO_FINGERPRINT = (*_PROJECT, "sklearn")
 
 #: Distribution → package, of those whose version is taken from the source.
 _OWN = {"reliefe-bench": "reliefe"}
+
+
+def name_in_keys(target: str) -> str:
+    """Return the name under which keys of cells know something of the project's own.
+
+    Parameters
+    ----------
+    target : str
+        A ``_target_``.
+
+    Returns
+    -------
+    str
+        The same, but for what has moved.
+    """
+    for place, former in _IN_KEYS.items():
+        if target.startswith(place):
+            return former + target.removeprefix(place)
+    return target
 
 
 def versions(*configs: Any, also: Sequence[str] = (), numbers: Sequence[str] = ()) -> dict[str, str | None]:
@@ -144,8 +166,8 @@ def _numbers_version(name: str) -> str:
 
 def _known(target: str) -> str:
     """Return the key of :data:`NUMBERS` for something of the project's own, by whatever path it is named."""
-    if target in NUMBERS:
-        return target
+    if (name := name_in_keys(target)) in NUMBERS:
+        return name
     top, last = target.partition(".")[0], target.rpartition(".")[2]
     found = [name for name in NUMBERS if name.partition(".")[0] == top and name.rpartition(".")[2] == last]
     if len(found) != 1:

@@ -23,8 +23,8 @@ def figure(
     Parameters
     ----------
     density : DataFrame
-        From :func:`experiments.analysis.paper.densities.density_of_neighbors`. Where a data set has a single number of
-        neighbours, or too few for a density, they are ticks at the bottom.
+        From :func:`experiments.analysis.paper.densities.density_of_neighbors`. Where a data set has a single
+        number of neighbours, or too few for a density, they are ticks at the bottom.
     title : str
         Above the panels.
     note : str, default=""

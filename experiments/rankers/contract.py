@@ -1,7 +1,7 @@
 """Does a ranker keep to what the benchmark asks of every ranker? ``run.py check-ranker …``.
 
-The checks (:mod:`experiments.rankers.contract_checks`) run in a process of their own, which the ranker may take down or
-occupy for ever: that is a failed check, and the next one has another process.
+The checks (:mod:`experiments.rankers.contract_checks`) run in a process of their own, which the ranker may take
+down or occupy for ever: that is a failed check, and the next one has another process.
 """
 
 from __future__ import annotations

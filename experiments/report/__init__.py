@@ -48,7 +48,8 @@ def show(
     Parameters
     ----------
     frame : DataFrame
-        Rows (columns of ``experiments.schema.ROW_SCHEMA``), as from ``experiments.execution.runner``; may lack cells.
+        Rows (columns of ``experiments.schema.ROW_SCHEMA``), as from ``experiments.execution.runner``; may lack
+        cells.
     configs : sequence of mapping
         Resolved configurations: what the study asks for.
     paths : mapping

@@ -1,9 +1,9 @@
 """Rows on disk: one file per cell, whole or not there; many finished cells together, so that many can be read.
 
 A worker writes each cell into a file of its own (:mod:`experiments.store.cell_file`). Opening 100,000 of them takes
-minutes, so finished cells are moved into packs (:mod:`experiments.store.pack_folder`) when there are many. A cell gets
-into a pack before it leaves its own file, and readers look into the files before the packs: at no moment is it in
-neither.
+minutes, so finished cells are moved into packs (:mod:`experiments.store.pack_folder`) when there are many. A
+cell gets into a pack before it leaves its own file, and readers look into the files before the packs: at no
+moment is it in neither.
 """
 
 from __future__ import annotations

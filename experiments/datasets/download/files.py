@@ -122,8 +122,8 @@ def read_file(
     sha256 : str, optional
         Expected SHA-256 of the local file as it lies on disk, hexadecimal; not compared if not given.
     download : mapping, optional
-        Where the file can be had (``experiments.datasets.download.cache``), with a checksum of its own: what is downloaded
-        is often the unpacked form of a packed local copy.
+        Where the file can be had (``experiments.datasets.download.cache``), with a checksum of its own: what is
+        downloaded is often the unpacked form of a packed local copy.
 
     Returns
     -------

@@ -121,8 +121,8 @@ def mulan(
     Parameters
     ----------
     files : sequence of mapping
-        As for :func:`experiments.datasets.download.files.read_files`; the one whose path ends in ``.xml`` lists the labels,
-        the others are parts of one table.
+        As for :func:`experiments.datasets.download.files.read_files`; the one whose path ends in ``.xml`` lists
+        the labels, the others are parts of one table.
     places
         Where to look.
     n_labels : int, optional
