@@ -13,11 +13,12 @@ from listening import Listening, text_of
 from experiments.cli import main
 from experiments.errors import BadInputError
 from experiments.evaluation import evaluate
+from experiments.evaluation.options import Terms
 from experiments.execution import runner, worker
 from experiments.execution.runner import collect_study, run_study
 from experiments.paths import check_folder
 from experiments.rankers import isolation
-from experiments.rankers.fitting import Limits, Terms
+from experiments.rankers.fitting import Limits
 from experiments.rankers.isolation import Keeper
 from experiments.store.store import Store
 

@@ -17,12 +17,12 @@ from sklearn.naive_bayes import GaussianNB
 from experiments.evaluation import evaluate, score_cache
 from experiments.evaluation.cell import cells_of
 from experiments.evaluation.evaluate import evaluate_all_features, evaluate_ranking
+from experiments.evaluation.options import Terms
 from experiments.evaluation.score_cache import Score, ScoreCache, names_of
 from experiments.execution import worker
 from experiments.execution.runner import run_study
 from experiments.learners import NestedLogisticRegression
 from experiments.metrics.relative_f1 import feature_grid
-from experiments.rankers.fitting import Terms
 from reliefe.ranking import descending_order
 
 FOREST = {"_target_": "sklearn.ensemble.RandomForestClassifier", "n_estimators": 5}

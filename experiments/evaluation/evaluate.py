@@ -26,6 +26,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from experiments.errors import ConfigError, wrong_name
 from experiments.evaluation.cell import Cell
 from experiments.evaluation.measurements import Subject
+from experiments.evaluation.options import Terms
 from experiments.evaluation.score_cache import FoldScores, Score, names_of
 from experiments.evaluation.splits import folds
 from experiments.evaluation.versions import installed
@@ -35,7 +36,7 @@ from experiments.metrics.f1 import f1_micro_macro, f1_micro_macro_labels
 from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid, relative_f1
 from experiments.processes import ctrl_c_watched
 from experiments.rankers import RankResult, built_value
-from experiments.rankers.fitting import FitEnded, Terms, described
+from experiments.rankers.fitting import FitEnded, described
 from experiments.rankers.instrumentation import Noise, one_thread
 from experiments.store.rows import all_ok, machine, to_frame, to_table
 from reliefe.ranking import descending_order

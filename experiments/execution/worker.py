@@ -23,10 +23,11 @@ from experiments.evaluation.evaluate import (
     evaluate_measurement,
     evaluate_ranking,
 )
+from experiments.evaluation.options import Terms
 from experiments.evaluation.score_cache import ScoreCache
 from experiments.evaluation.versions import present
 from experiments.execution.scratch import EMBEDDINGS, noted, unshelve
-from experiments.rankers.fitting import FitEnded, Fitted, Fitter, Here, Limits, Terms
+from experiments.rankers.fitting import FitEnded, Fitted, Fitter, Here, Limits
 from experiments.rankers.isolation import Keeper, settled
 from experiments.store.rows import all_ok
 from experiments.store.store import SetAside, Store
