@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 
-#: Decimals of a likeness: at least and at most, and how many steps its range is to have.
+#: Decimals of a similarity: at least and at most, and how many steps its range is to have.
 _FEWEST, _MOST, _STEPS = 2, 5, 50
 
 
@@ -68,8 +68,8 @@ def rank_shown(value: float) -> str:
     return fixed(value, 2)
 
 
-def likeness_digits(values: Iterable[float]) -> int:
-    """Choose with how many decimals likenesses are written beside each other.
+def similarity_digits(values: Iterable[float]) -> int:
+    """Choose with how many decimals similarities are written beside each other.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ def likeness_digits(values: Iterable[float]) -> int:
     return _MOST
 
 
-def likeness(value: float, digits: int = 3) -> str:
-    """Write a likeness; as 1 only what is 1.
+def similarity_shown(value: float, digits: int = 3) -> str:
+    """Write a similarity; as 1 only what is 1.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def done_cells(results):
         table = store.read_table(path.stem)
         if table["kind"][0].as_py() == "ranking" and set(table["status"].to_pylist()) == {"ok"}:
             found[path] = (path.stat().st_ino, path.stat().st_mtime_ns)
-    assert not store.set_aside
+    assert not store.quarantined
     return found
 
 
@@ -86,7 +86,7 @@ def rows_of(results):
         keys |= set(pq.read_table(path, columns=["cell_key"])["cell_key"].to_pylist())
     frames = [store.read(key) for key in sorted(keys)]
     whole = [each for each in frames if each["kind"].iloc[0] == "ranking" and (each["status"] == "ok").all()]
-    assert not store.set_aside
+    assert not store.quarantined
     return sorted(text for frame in whole for text in numbers_of(frame))
 
 

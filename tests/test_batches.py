@@ -9,7 +9,7 @@ from stored import rows, same
 from experiments.evaluation.cell import cells_of
 from experiments.execution import scheduler
 from experiments.execution.runner import run_study
-from experiments.execution.worker import Orders, Outcome, work_batch
+from experiments.execution.worker import Outcome, WorkOptions, work_batch
 from experiments.store.keys import cell_key
 from experiments.store.store import Store
 
@@ -23,7 +23,7 @@ def cells(name, n_repeats, checksum="0" * 64):
 
 def sizes(these, pace):
     shelved = {"0" * 64: "here", "1" * 64: "there"}
-    batches = list(scheduler._batches(these, pace, shelved, Orders("r", "d")))
+    batches = list(scheduler._batches(these, pace, shelved, WorkOptions("r", "d")))
     assert [cell for batch, _, _ in batches for cell in batch] == these
     assert all({shelved[cell.checksum] for cell in batch} == {where} for batch, where, _ in batches)
     return [len(batch) for batch, _, _ in batches]
@@ -85,7 +85,7 @@ def test_a_full_disk_loses_the_batch_and_says_so(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Store, "write_many", full)
-    done = work_batch(cells("a", 3), "here", Orders(str(tmp_path), str(tmp_path)))
+    done = work_batch(cells("a", 3), "here", WorkOptions(str(tmp_path), str(tmp_path)))
     assert [outcome.how for outcome in done] == ["lost"] * 3
     assert all("No space left" in outcome.failures[0][1] for outcome in done)
 

@@ -29,7 +29,7 @@ import experiments
 from experiments.config.compose import compose_runs
 from experiments.errors import ConfigError, LauncherError
 from experiments.execution.runner import run_study
-from experiments.execution.scheduler import crew_for
+from experiments.execution.scheduler import executor_for
 
 DASK = {"backend": "dask", "n_workers": 2}
 N_CELLS = 12
@@ -200,13 +200,13 @@ def test_a_scheduler_that_is_not_there_or_not_as_needed_is_said(tmp_path, backgr
     with pytest.raises(
         LauncherError, match=r"no dask scheduler answers at tcp://127.0.0.1:1 \(launcher.scheduler\)"
     ):
-        crew_for({"backend": "dask", "scheduler": "tcp://127.0.0.1:1"}, 5, print)
+        executor_for({"backend": "dask", "scheduler": "tcp://127.0.0.1:1"}, 5, print)
     _, address = scheduler(background, tmp_path, n_workers=0)
     with pytest.raises(LauncherError, match=f"the dask scheduler {address} has no workers yet"):
-        crew_for({"backend": "dask", "scheduler": address}, 5, print)
+        executor_for({"backend": "dask", "scheduler": address}, 5, print)
     _, address = scheduler(background, tmp_path, n_threads=2, n_workers=1)
     with pytest.raises(ConfigError, match="start them with --nthreads 1"):
-        crew_for({"backend": "dask", "scheduler": address}, 5, print)
+        executor_for({"backend": "dask", "scheduler": address}, 5, print)
 
 
 # --- SLURM ---
@@ -288,15 +288,15 @@ def test_a_job_that_slurm_refuses_is_said_with_its_words(tmp_path):
 def test_what_slurm_needs_is_said_before_anything_is_submitted(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LauncherError, match="needs SLURM's command sbatch"):
-        crew_for(SLURM, 5, print)
+        executor_for(SLURM, 5, print)
     for key, value in slurm(tmp_path).items():
         monkeypatch.setenv(key, value)
     with pytest.raises(ConfigError, match=r"launcher\.n_workers="):
-        crew_for({**SLURM, "n_workers": None}, 5, print)
+        executor_for({**SLURM, "n_workers": None}, 5, print)
     with pytest.raises(ConfigError, match=r"launcher\.cluster\.memory="):
-        crew_for({**SLURM, "cluster": {"memory": None}}, 5, print)
+        executor_for({**SLURM, "cluster": {"memory": None}}, 5, print)
     with pytest.raises(ConfigError, match=r"launcher\.cluster: .*quue"):
-        crew_for({**SLURM, "cluster": {"memory": "1GB", "quue": "long"}}, 5, print)
+        executor_for({**SLURM, "cluster": {"memory": "1GB", "quue": "long"}}, 5, print)
     assert not list((tmp_path / "slurm").glob("job.*"))
 
 
@@ -317,11 +317,11 @@ def test_launchers_are_chosen_and_set_on_the_command_line():
     with pytest.raises(ConfigError, match="launcher"):
         compose_runs(["launcher=loki"])
     with pytest.raises(ConfigError, match=r"launcher\.backend"):
-        crew_for({"backend": "lokky"}, 5, print)
+        executor_for({"backend": "lokky"}, 5, print)
 
 
 def test_a_launcher_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.delattr(experiments, "clusters", raising=False)
     monkeypatch.setitem(sys.modules, "experiments.execution.dask", None)
     with pytest.raises(ConfigError, match=r"launcher=dask needs .*pip install -e \.\[study,cluster\]"):
-        crew_for({"backend": "dask"}, 5, print)
+        executor_for({"backend": "dask"}, 5, print)

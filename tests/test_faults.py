@@ -86,7 +86,7 @@ def test_the_age_of_what_others_left_does_not_hurt_those_at_work(tmp_path, monke
     monkeypatch.setattr(time, "time", lambda: now + days * 24 * 3600)
     config["protocol"]["n_repeats"] = 3
     result = run_study([config], progress=Listening())
-    assert result.counts.ran == 1 and result.exit_code == 0 and not result.set_aside
+    assert result.counts.ran == 1 and result.exit_code == 0 and not result.quarantined
     assert unfinished.exists() == (days < 0)
     assert store.has(path.stem)
 
@@ -107,8 +107,8 @@ def test_a_corrupted_cell_file_is_set_aside_by_name_and_its_cell_runs_again(tmp_
         store.path(key).write_bytes(content[damage])
     words = Listening()
     after = run_study([config], progress=words)
-    assert words.lines[0] == "1 of 3 cells missing; running 1" and len(after.set_aside) == 1
-    moved = after.set_aside[0].moved_to
+    assert words.lines[0] == "1 of 3 cells missing; running 1" and len(after.quarantined) == 1
+    moved = after.quarantined[0].moved_to
     assert str(moved) in words.text and key in moved.name and moved.exists()
     assert os.path.isdir(moved) if damage == "folder" else moved.read_bytes() == content[damage]
     assert text_of(after.frame) == text_of(before.frame)
@@ -126,16 +126,16 @@ def test_so_is_the_score_of_all_features_when_nothing_else_is_missing(tmp_path, 
     whole[len(whole) // 3] ^= 1
     path.write_bytes(whole if damage == "byte" else whole[:-40])
     seen = collect_study([config])
-    assert [path.stem in each.moved_to.name for each in seen.set_aside] == [True] and not path.exists()
+    assert [path.stem in each.moved_to.name for each in seen.quarantined] == [True] and not path.exists()
     path.write_bytes(whole if damage == "byte" else whole[:-40])
     words = Listening()
     after = run_study([config], progress=words)
     assert words.lines[0] == "0 of 2 cells missing; running 0 and 1 for the score of all features"
-    assert [each.path.stem for each in after.set_aside] == [path.stem]
-    assert str(after.set_aside[0].moved_to) in words.text and after.exit_code == 0
+    assert [each.path.stem for each in after.quarantined] == [path.stem]
+    assert str(after.quarantined[0].moved_to) in words.text and after.exit_code == 0
     assert text_of(store.read(path.stem)) == text_of(rows) and text_of(after.frame) == text_of(before.frame)
     again = Listening()
-    assert not run_study([config], progress=again).set_aside
+    assert not run_study([config], progress=again).quarantined
     assert again.lines == ["0 of 2 cells missing; running 0"]
 
 
@@ -193,7 +193,7 @@ def test_a_study_whose_output_is_closed_keeps_what_it_has_computed(tmp_path):
         [sys.executable, *run], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT
     )
     assert done.returncode == 0, done.stderr
-    assert "set aside" not in done.stdout + done.stderr
+    assert "quarantined" not in done.stdout + done.stderr
     assert [each.suffix for each in (tmp_path / "results" / "report").iterdir()] == [".html"]
 
 

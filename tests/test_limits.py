@@ -12,18 +12,18 @@ import pytest
 
 from experiments.rankers import isolation
 from experiments.rankers.fitting import FitEnded, Here, Limits, described
-from experiments.rankers.isolation import Keeper, settled
+from experiments.rankers.isolation import SubprocessFitter, settled
 
 DATA = cheap.blobs()
 X, Y = DATA.X, DATA.labels
 
 
 @pytest.fixture
-def keeper():
+def fitter():
     made = []
 
     def make(seconds=None, memory_mib=None):
-        made.append(Keeper(Limits(seconds, memory_mib)))
+        made.append(SubprocessFitter(Limits(seconds, memory_mib)))
         return made[-1]
 
     yield make
@@ -48,8 +48,8 @@ def wait_until(condition, seconds=5.0):
     return True
 
 
-def test_a_fit_elsewhere_is_the_same_fit(keeper):
-    there, here = keeper(seconds=60, memory_mib=4000), Here()
+def test_a_fit_elsewhere_is_the_same_fit(fitter):
+    there, here = fitter(seconds=60, memory_mib=4000), Here()
     for name in ("between", "chance", "noisy"):
         far, near = fit(there, name), fit(here, name)
         assert far.result.weights.tobytes() == near.result.weights.tobytes()
@@ -61,8 +61,8 @@ def test_a_fit_elsewhere_is_the_same_fit(keeper):
     assert one.tobytes() == other.tobytes()
 
 
-def test_one_process_serves_many_fits_and_closing_ends_it(keeper):
-    there = keeper()
+def test_one_process_serves_many_fits_and_closing_ends_it(fitter):
+    there = fitter()
     first = there.process
     fit(there, "between")
     fit(there, "level")
@@ -72,8 +72,8 @@ def test_one_process_serves_many_fits_and_closing_ends_it(keeper):
     assert fit(there, "between").result.weights.shape == (6,) and there.process != first
 
 
-def test_a_fit_past_its_time_is_stopped_with_its_children_and_the_next_one_runs(keeper, tmp_path):
-    there, pids = keeper(seconds=2.0), tmp_path / "pids"
+def test_a_fit_past_its_time_is_stopped_with_its_children_and_the_next_one_runs(fitter, tmp_path):
+    there, pids = fitter(seconds=2.0), tmp_path / "pids"
     fit(there, "between")  # the start of the process is not in the time
     start = time.monotonic()
     with pytest.raises(FitEnded, match=r"Timeout: .* after 2 s \(launcher.time_limit_seconds\)") as stopped:
@@ -86,8 +86,8 @@ def test_a_fit_past_its_time_is_stopped_with_its_children_and_the_next_one_runs(
 
 
 @pytest.mark.parametrize(("ranker", "settings"), [("hungry", {"mib": 3000}), ("hungry_child", {})])
-def test_a_fit_past_its_memory_is_stopped(keeper, ranker, settings):
-    there = keeper(memory_mib=500)
+def test_a_fit_past_its_memory_is_stopped(fitter, ranker, settings):
+    there = fitter(memory_mib=500)
     fit(there, "between")
     with pytest.raises(FitEnded, match=r"OutOfMemory: .* the limit being 500 MiB") as stopped:
         fit(there, ranker, **settings)
@@ -95,8 +95,8 @@ def test_a_fit_past_its_memory_is_stopped(keeper, ranker, settings):
     assert fit(there, "between").result.weights.shape == (6,)
 
 
-def test_memory_below_the_limit_is_let_be(keeper):
-    there = keeper(memory_mib=1500)
+def test_memory_below_the_limit_is_let_be(fitter):
+    there = fitter(memory_mib=1500)
     fitted = fit(there, "hungry", mib=300, seconds=0.3)
     assert fitted.result.weights.shape == (6,)
     assert fitted.peak_memory_mib is None or 300 < fitted.peak_memory_mib < 1500
@@ -114,16 +114,16 @@ def test_memory_below_the_limit_is_let_be(keeper):
         ("nan", "RankerError: nan gave 6 of 6 weights that are not finite"),
     ],
 )
-def test_what_goes_wrong_is_said_and_the_next_fit_runs(keeper, ranker, words):
-    there = keeper()
+def test_what_goes_wrong_is_said_and_the_next_fit_runs(fitter, ranker, words):
+    there = fitter()
     with pytest.raises(FitEnded) as ended:
         fit(there, ranker)
     assert ended.value.error.startswith(words) and ended.value.status == "failed"
     assert fit(there, "between").result.weights.shape == (6,)
 
 
-def test_a_ranker_that_cannot_be_made_in_time_is_stopped_and_the_next_fit_runs(keeper, tmp_path, monkeypatch):
-    there, flag = keeper(seconds=60.0), tmp_path / "flag"
+def test_a_ranker_that_cannot_be_made_in_time_is_stopped_and_the_next_fit_runs(fitter, tmp_path, monkeypatch):
+    there, flag = fitter(seconds=60.0), tmp_path / "flag"
     flag.touch()
     hanging = {"_target_": "cheap.HangingAtFirst", "flag": str(flag)}
     fit(there, "between")
@@ -139,9 +139,9 @@ def test_a_ranker_that_cannot_be_made_in_time_is_stopped_and_the_next_fit_runs(k
     assert made.tobytes() == fit(Here(), "between").result.weights.tobytes()
 
 
-def test_the_clock_of_the_fit_starts_with_the_fit(keeper, tmp_path, monkeypatch):
+def test_the_clock_of_the_fit_starts_with_the_fit(fitter, tmp_path, monkeypatch):
     """Each answer is waited for under its own limit: 60 s for making, whatever the fit may take."""
-    there, asked = keeper(seconds=1.0), []
+    there, asked = fitter(seconds=1.0), []
     wait = there._wait
 
     def patient(seconds, memory, what):
@@ -161,8 +161,8 @@ def test_the_clock_of_the_fit_starts_with_the_fit(keeper, tmp_path, monkeypatch)
     assert asked == [("making the ranker", 90.0), ("the fit", 90.0)]
 
 
-def test_what_a_ranker_prints_or_reads_is_not_taken_for_an_answer(keeper, capfd):
-    there = keeper()
+def test_what_a_ranker_prints_or_reads_is_not_taken_for_an_answer(fitter, capfd):
+    there = fitter()
     expected = fit(Here(), "between").result.weights
     for _ in range(2):
         assert fit(there, "talkative").result.weights.tobytes() == expected.tobytes()
@@ -174,10 +174,10 @@ def test_what_a_ranker_prints_or_reads_is_not_taken_for_an_answer(keeper, capfd)
 def test_the_process_ends_with_the_one_that_keeps_it(tmp_path):
     root = Path(__file__).resolve().parents[1]
     script = (
-        "from experiments.rankers.fitting import Limits\nfrom experiments.rankers.isolation import Keeper\n"
-        "import cheap\n"
-        "data, keeper = cheap.blobs(), Keeper(Limits(600))\n"
-        f"keeper.fit(cheap.function('endless', pids={str(tmp_path / 'pids')!r}), data.X, data.labels, 0)\n"
+        "from experiments.rankers.fitting import Limits\n"
+        "from experiments.rankers.isolation import SubprocessFitter\nimport cheap\n"
+        "data, fitter = cheap.blobs(), SubprocessFitter(Limits(600))\n"
+        f"fitter.fit(cheap.function('endless', pids={str(tmp_path / 'pids')!r}), data.X, data.labels, 0)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "tests")])}
     with subprocess.Popen([sys.executable, "-c", script], env=environment, cwd=root) as process:

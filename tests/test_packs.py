@@ -67,7 +67,7 @@ def test_packing_moves_finished_cells_and_changes_no_row(store):
     pack = open_pack(packed(store)[0])
     assert len(pack.groups) >= 5 and pack.names() == sorted(KEYS)
     assert pack.find(cell_key({"cell": "none"})) is None
-    assert store.read_table(cell_key({"cell": "none"})) is None and not store.set_aside
+    assert store.read_table(cell_key({"cell": "none"})) is None and not store.quarantined
     assert store.compact(at_least=1) == 0
 
 
@@ -140,7 +140,7 @@ def test_rows_of_a_version_with_fewer_columns_are_read(store, monkeypatch):
     filled(store, KEYS[:3])
     assert not set(ADDED_COLUMNS) & set(pq.read_schema(store.path(KEYS[0])).names)
     monkeypatch.undo()
-    assert same(store.read_tables(KEYS), expected(KEYS[:3])) and not store.set_aside
+    assert same(store.read_tables(KEYS), expected(KEYS[:3])) and not store.quarantined
     assert store.read_tables(KEYS[:1], ["measurement", "fold"]).to_pydict() == {
         "measurement": [None] * 3,
         "fold": [0, 1, 2],
@@ -185,7 +185,7 @@ def test_damage_costs_the_cells_of_one_group_and_is_named(store, caplog, way):
         assert same(reader.read_tables(KEYS), expected([key for key in KEYS if key not in lost]))
     else:
         assert all(reader.read_table(key) is None for key in lost)
-    (aside,) = reader.set_aside
+    (aside,) = reader.quarantined
     assert aside.path == path and aside.moved_to.read_bytes() == bytes(bad)
     assert f"{len(lost)} of its 40 cells" in aside.reason and str(path) in caplog.text
     assert same(reader.read_tables(KEYS), expected([key for key in KEYS if key not in lost]))
@@ -201,7 +201,7 @@ def test_damage_that_comes_after_the_look_is_seen_when_rows_are_read(store):
     bad[open_pack(path).groups[0].stop - 1] ^= 1
     path.write_bytes(bad)
     left = set(store.read_tables(KEYS)["cell_key"].to_pylist())
-    assert 0 < len(left) < 40 and len(store.set_aside) == 1
+    assert 0 < len(left) < 40 and len(store.quarantined) == 1
     assert set(store.states(KEYS)) == left
 
 
@@ -230,7 +230,7 @@ def test_a_torn_file_among_those_to_pack_is_set_aside_and_the_others_packed(stor
     filled(store, KEYS[:5])
     store.path(KEYS[2]).write_bytes(b"torn")
     assert store.compact(at_least=1) == 4
-    assert len(store.set_aside) == 1 and set(store.states(KEYS)) == set(KEYS[:5]) - {KEYS[2]}
+    assert len(store.quarantined) == 1 and set(store.states(KEYS)) == set(KEYS[:5]) - {KEYS[2]}
 
 
 # --- interrupted, doubled ---
@@ -324,7 +324,7 @@ def test_a_reader_that_looked_before_packs_were_merged_looks_again(store, monkey
     monkeypatch.setattr(pack_folder, "read_groups", late)
     before = packed(store)
     assert same(reader.read_tables(KEYS), expected())
-    assert packed(store) != before and not reader.set_aside
+    assert packed(store) != before and not reader.quarantined
 
 
 def test_one_process_packs_at_a_time(store):

@@ -12,7 +12,7 @@ import pytest
 from experiments.analysis.cost import places
 from experiments.analysis.scores import MEASURES
 from experiments.errors import BadInputError
-from experiments.formatting import fixed, likeness, likeness_digits
+from experiments.formatting import fixed, similarity_digits, similarity_shown
 from experiments.report import page
 from experiments.report.page import charts
 
@@ -430,10 +430,16 @@ def test_likeness_is_told_with_as_many_decimals_as_tell_it_apart(tmp_path):
     )
     assert packed["digits"] == 4
     assert len({fixed(value, packed["digits"]) for value in np.ravel(packed["values"])}) == 6
-    assert likeness_digits([0.2, 0.9]) == 2 and likeness_digits([0.4, 0.8]) == 3
-    assert likeness_digits([0.2, 0.9, 0.9991]) == 3 and likeness_digits([1.0, 1.0]) == 2
-    assert likeness_digits([]) == likeness_digits([np.nan]) == 2 and likeness_digits([0.9999999, 1.0]) == 5
-    assert (likeness(0.99996), likeness(1.0), likeness(0.9994)) == ("> 0.999", "1.000", "0.999")
+    assert similarity_digits([0.2, 0.9]) == 2 and similarity_digits([0.4, 0.8]) == 3
+    assert similarity_digits([0.2, 0.9, 0.9991]) == 3 and similarity_digits([1.0, 1.0]) == 2
+    assert (
+        similarity_digits([]) == similarity_digits([np.nan]) == 2 and similarity_digits([0.9999999, 1.0]) == 5
+    )
+    assert (similarity_shown(0.99996), similarity_shown(1.0), similarity_shown(0.9994)) == (
+        "> 0.999",
+        "1.000",
+        "0.999",
+    )
 
 
 def test_numbers_that_the_script_writes_are_not_rounded_twice(whole):

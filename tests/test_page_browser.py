@@ -1,4 +1,4 @@
-"""The report page in a real browser: clicked, sorted, filtered, on a desk and on a phone."""
+"""The report page in a real browser: clicked, sorted, filtered, on a scratch and on a phone."""
 
 import browser as browsers
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 
 from experiments.analysis.scores import MEASURES
 from experiments.figures import style
-from experiments.formatting import fixed, likeness_digits
+from experiments.formatting import fixed, similarity_digits
 
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -259,7 +259,7 @@ def test_likeness(few):
     names = chart.locator("tbody th").all_inner_texts()
     assert names == [f"{place + 1} {comparison.labels[key]}" for place, key in enumerate(table.index)]
     assert chart.locator("tbody tr").first.locator("td").nth(1).inner_text() == fixed(
-        table.iloc[0, 1], likeness_digits(table.to_numpy()[~np.eye(len(table), dtype=bool)])
+        table.iloc[0, 1], similarity_digits(table.to_numpy()[~np.eye(len(table), dtype=bool)])
     )
 
 

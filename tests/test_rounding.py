@@ -21,7 +21,7 @@ from reliefe import MultiSURF, TuRF
 LAST_DIGIT = 1.1e-16
 
 
-# --- likeness of rankers ---
+# --- similarity of rankers ---
 
 
 def alike(seed):

@@ -126,7 +126,7 @@ def test_a_torn_file_is_named_and_only_its_cell_runs(tmp_path, log):
     words = Listening()
     after = run_study([config], progress=words)
     assert words.lines[0] == "1 of 3 cells missing; running 1"
-    assert len(after.set_aside) == 1 and str(after.set_aside[0].moved_to) in words.text
+    assert len(after.quarantined) == 1 and str(after.quarantined[0].moved_to) in words.text
     assert key in words.text
     assert text_of(after.frame) == text_of(before.frame)
 

@@ -13,13 +13,13 @@ from listening import Listening, text_of
 from experiments.cli import main
 from experiments.errors import BadInputError
 from experiments.evaluation import evaluate
-from experiments.evaluation.options import Terms
+from experiments.evaluation.options import FitOptions
 from experiments.execution import runner, worker
 from experiments.execution.runner import collect_study, run_study
 from experiments.paths import check_folder
 from experiments.rankers import isolation
 from experiments.rankers.fitting import Limits
-from experiments.rankers.isolation import Keeper
+from experiments.rankers.isolation import SubprocessFitter
 from experiments.store.store import Store
 
 
@@ -90,19 +90,19 @@ def test_a_ranker_that_cannot_be_made_in_time_holds_up_no_other(tmp_path, monkey
     """No clock decides: time is up for the one that hangs as soon as it is seen to hang, and for no other."""
     flag = tmp_path / "flag"
     flag.touch()
-    wait, within = Keeper._wait, runner._build_within
+    wait, within = SubprocessFitter._wait, runner._build_within
 
-    def until_it_hangs(keeper, seconds, memory, what):
+    def until_it_hangs(fitter, seconds, memory, what):
         if what != isolation._MAKING:
-            return wait(keeper, None, memory, what)
-        while not Path(f"{flag}.{keeper.process}").exists():
+            return wait(fitter, None, memory, what)
+        while not Path(f"{flag}.{fitter.process}").exists():
             try:
-                return keeper._servant.answer(0.05)
+                return fitter._child.answer(0.05)
             except queue.Empty:
                 continue
-        return wait(keeper, 0.0, memory, what)
+        return wait(fitter, 0.0, memory, what)
 
-    monkeypatch.setattr(Keeper, "_wait", until_it_hangs)
+    monkeypatch.setattr(SubprocessFitter, "_wait", until_it_hangs)
     monkeypatch.setattr(runner, "_build_within", lambda ranking, seconds: within(ranking, 0.2))
     hanging = ("hanging", {"_target_": "cheap.HangingAtFirst", "flag": str(flag)})
     configs = study(tmp_path, hanging, GOOD, limit=1.0, n_splits=3)
@@ -221,7 +221,7 @@ def test_a_ranker_gets_no_more_threads_than_its_worker_has(n_threads, used):
     data = cheap.blobs()
     reference = evaluate.evaluate_all_features(cell.reference, data.X, data.labels)
     frame = evaluate.evaluate_ranking(
-        cell, data.X, data.labels, reference.table, terms=Terms(n_threads=n_threads)
+        cell, data.X, data.labels, reference.table, fit_options=FitOptions(n_threads=n_threads)
     ).frame
     assert (frame["n_threads"] == used).all() and all((row == used).all() for row in frame["weights"])
 
@@ -239,8 +239,8 @@ def test_timings_are_kept_only_where_every_thread_has_a_core(tmp_path, monkeypat
     monkeypatch.setattr(worker, "n_cores", lambda: 4)
     (cell,) = evaluate_cells(cheap.function("between"))
     data = cheap.blobs()
-    orders = worker.Orders(str(tmp_path), str(tmp_path), Limits(), n_threads, n_here)
-    assert worker.work(cell, data.X, data.labels, orders).how == "ran"
+    options = worker.WorkOptions(str(tmp_path), str(tmp_path), Limits(), n_threads, n_here)
+    assert worker.work(cell, data.X, data.labels, options).how == "ran"
     frame = Store(tmp_path).read(cell.key)
     for column in TIMES:
         assert frame[column].notna().all() if timed else frame[column].isna().all()
@@ -262,17 +262,17 @@ def test_more_workers_than_cores_are_said_and_not_timed(tmp_path, monkeypatch):
 
 
 def test_workers_and_threads_share_the_cores(monkeypatch):
-    from experiments.execution.local import LocalCrew
+    from experiments.execution.local import LocalExecutor
 
     monkeypatch.setattr("joblib.cpu_count", lambda: 8)
 
-    def crew(n_cells=100, **launcher):
-        made = LocalCrew(launcher, n_cells)
+    def executor(n_cells=100, **launcher):
+        made = LocalExecutor(launcher, n_cells)
         return made.n_workers, made.n_threads
 
-    assert crew() == (8, 1) and crew(n_workers=2) == (2, 4) and crew(n_threads=4) == (2, 4)
-    assert crew(n_workers=8, n_threads=2) == (8, 2)  # what is asked for, with no timings then
-    assert crew(n_cells=3) == (3, 2) and crew(n_cells=1) == (2, 4) and crew(n_workers=1) == (1, 8)
+    assert executor() == (8, 1) and executor(n_workers=2) == (2, 4) and executor(n_threads=4) == (2, 4)
+    assert executor(n_workers=8, n_threads=2) == (8, 2)  # what is asked for, with no timings then
+    assert executor(n_cells=3) == (3, 2) and executor(n_cells=1) == (2, 4) and executor(n_workers=1) == (1, 8)
 
 
 # --- results that cannot be written ---

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from experiments.evaluation import evaluate, score_cache
 from experiments.evaluation.cell import cells_of
 from experiments.evaluation.evaluate import evaluate_all_features, evaluate_ranking
-from experiments.evaluation.options import Terms
+from experiments.evaluation.options import FitOptions
 from experiments.evaluation.score_cache import Score, ScoreCache, names_of
 from experiments.execution import worker
 from experiments.execution.runner import run_study
@@ -128,7 +128,9 @@ def test_forests_of_labels_are_the_same_with_and_without(as_csr, tmp_path):
             one = labels_cell(cheap.function("apart", power=power))
             reference = evaluate_all_features(one.reference, raw.X, raw.labels)
             with counted as fits:
-                result = evaluate_ranking(one, raw.X, raw.labels, reference.table, terms=Terms(scores=scores))
+                result = evaluate_ranking(
+                    one, raw.X, raw.labels, reference.table, fit_options=FitOptions(scores=scores)
+                )
             rows[scores is None, power] = text_of(result.frame), len(fits)
     # The square of a weight is as good as the weight: the second ranker has no forest grown.
     assert [rows[key][1] for key in rows] == [3 * N_SIZES] * 3 + [0]
@@ -268,7 +270,7 @@ def test_a_ranker_that_is_the_same_by_construction_needs_no_fit(tmp_path):
         one = cells_of(config, checksum="0" * 64, task="multiclass")[-1]
         reference = evaluate_all_features(one.reference, X, y)
         with Counted() as counted:
-            frame = evaluate_ranking(one, X, y, reference.table, terms=Terms(scores=scores)).frame
+            frame = evaluate_ranking(one, X, y, reference.table, fit_options=FitOptions(scores=scores)).frame
         assert (frame["status"] == "ok").all()
         fits.append(len(counted))
     assert fits[0] > 20 and fits[1] == 0
@@ -480,13 +482,15 @@ def test_fits_that_warn_are_done_again_and_counted(tmp_path):
     reference = evaluate_all_features(one.reference, X, y)
     for _ in range(2):
         with Counted() as fits:
-            result = evaluate_ranking(one, X, y, reference.table, terms=Terms(scores=scores))
+            result = evaluate_ranking(one, X, y, reference.table, fit_options=FitOptions(scores=scores))
         counts.append((len(fits), result.warnings["RuntimeWarning", "odd"]))
     assert counts == [(9, 9)] * 2
 
 
-def seconds_of(one, X, y, reference, scores, **terms):
-    table = evaluate_ranking(one, X, y, reference.table, terms=Terms(scores=scores, **terms)).table
+def seconds_of(one, X, y, reference, scores, **fit_options):
+    table = evaluate_ranking(
+        one, X, y, reference.table, fit_options=FitOptions(scores=scores, **fit_options)
+    ).table
     return table["learner_seconds"].to_pylist()
 
 

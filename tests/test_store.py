@@ -116,7 +116,7 @@ def test_what_is_written_is_read(store):
     assert same(store.read_table(OTHER), rows(OTHER))
     assert store.path(KEY) == store.results / "rows" / KEY[:2] / f"{KEY}.parquet"
     assert [path.name for path in store.results.rglob("*") if path.is_file()].count(f"{KEY}.parquet") == 1
-    assert not list(store.results.rglob("*.tmp")) and not store.set_aside
+    assert not list(store.results.rglob("*.tmp")) and not store.quarantined
 
 
 def test_a_file_is_parquet_with_checksums_for_everyone(store):
@@ -167,8 +167,8 @@ def test_no_byte_can_change_unseen(store):
         path.write_bytes(bad)
         assert store.read_table(KEY) is None, place
         assert not path.exists()
-    assert len(store.set_aside) == len(places)
-    assert sorted(each.moved_to.read_bytes() for each in store.set_aside)  # all still there
+    assert len(store.quarantined) == len(places)
+    assert sorted(each.moved_to.read_bytes() for each in store.quarantined)  # all still there
     path.write_bytes(good)
     assert same(store.read_table(KEY), table)
 
@@ -181,7 +181,7 @@ def test_a_torn_file_is_set_aside_named_and_kept(store, caplog, share):
     torn = whole[: int(share * len(whole)) - (share == 1.0)]
     path.write_bytes(torn)
     assert store.read(KEY) is None
-    (aside,) = store.set_aside
+    (aside,) = store.quarantined
     assert aside.path == path and not path.exists()
     assert aside.moved_to.parent == store.results / "aside" and aside.moved_to.read_bytes() == torn
     assert str(path) in caplog.text and str(aside.moved_to) in caplog.text
@@ -208,14 +208,14 @@ def test_a_foreign_file_is_set_aside(store, make):
     path.parent.mkdir(parents=True)
     make(path)
     assert not store.has(KEY)
-    assert len(store.set_aside) == 1 and store.set_aside[0].moved_to.exists() and not path.exists()
+    assert len(store.quarantined) == 1 and store.quarantined[0].moved_to.exists() and not path.exists()
 
 
 def test_the_good_file_of_another_cell_is_foreign_here(store):
     store.write(OTHER, rows(OTHER))
     store.path(KEY).parent.mkdir(parents=True, exist_ok=True)
     os.link(store.path(OTHER), store.path(KEY))
-    assert store.read(KEY) is None and "another cell" in store.set_aside[0].reason
+    assert store.read(KEY) is None and "another cell" in store.quarantined[0].reason
     assert store.has(OTHER)
 
 
@@ -224,7 +224,7 @@ def test_rows_of_another_version_are_foreign(store, monkeypatch):
     store.write(KEY, rows())
     assert store.has(KEY)
     monkeypatch.undo()
-    assert store.read(KEY) is None and "columns" in store.set_aside[0].reason
+    assert store.read(KEY) is None and "columns" in store.quarantined[0].reason
 
 
 def test_a_good_file_that_came_in_between_is_not_set_aside(store, monkeypatch):
@@ -241,7 +241,7 @@ def test_a_good_file_that_came_in_between_is_not_set_aside(store, monkeypatch):
 
     monkeypatch.setattr(os, "rename", late)
     assert same(store.read_table(KEY), rows())
-    assert store.has(KEY) and not store.set_aside
+    assert store.has(KEY) and not store.quarantined
 
 
 def test_a_torn_file_that_was_moved_by_another_process_is_no_error(store, monkeypatch):
@@ -254,7 +254,7 @@ def test_a_torn_file_that_was_moved_by_another_process_is_no_error(store, monkey
         raise FileNotFoundError(source)
 
     monkeypatch.setattr(os, "rename", first)
-    assert store.read(KEY) is None and not store.set_aside
+    assert store.read(KEY) is None and not store.quarantined
 
 
 def test_a_full_disk_leaves_things_as_they_were(store, monkeypatch):

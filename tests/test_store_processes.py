@@ -59,7 +59,7 @@ def test_eight_processes_on_one_cell_end_with_one_good_file(store):
                 for turn in range(15):
                     store.write(KEY, rows(value=float(writer), n_weights=2000))
                     table = store.read_table(KEY)
-                    assert table is not None, store.set_aside
+                    assert table is not None, store.quarantined
                 os._exit(0)
             children.append(pid)
         assert all(os.waitpid(pid, 0)[1] == 0 for pid in children)
@@ -125,7 +125,7 @@ def test_writers_killed_at_any_moment_leave_whole_files(store):
     for key in keys:
         table = store.read_table(key)
         assert table is not None and all_ok(table) and table.schema.equals(ROW_SCHEMA)
-    assert not store.set_aside
+    assert not store.quarantined
     assert int(output) > 0  # some kills came in the middle of a file, or this showed nothing
 
 
@@ -169,7 +169,7 @@ def test_cells_are_never_out_of_sight_while_others_pack_merge_and_are_killed(sto
         for pid in writers:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-        assert not store.set_aside, store.set_aside
+        assert not store.quarantined, store.quarantined
         table = Store(results).read_tables(sorted(seen), ["cell_key", "weights"])
         assert all(row["weights"][0] == int(row["cell_key"][:6], 16) for row in table.to_pylist())
         assert table.num_rows == 3 * len(seen)

@@ -167,8 +167,8 @@ def report(argv: Sequence[str]) -> int:
         print(
             f"{counts.missing} of {count(counts.cells, 'cell')} missing or to be tried again; nothing is run here"
         )
-        for each in result.set_aside:
-            print(f"set aside, not read as data: {each.moved_to}: {each.reason}")
+        for each in result.quarantined:
+            print(f"quarantined, not read as data: {each.moved_to}: {each.reason}")
         more = {"absent": result.absent, "whole": True, "arguments": argv}
         reports.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, **more)
         return 0

@@ -26,7 +26,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from experiments.errors import ConfigError, wrong_name
 from experiments.evaluation.cell import Cell
 from experiments.evaluation.measurements import Subject
-from experiments.evaluation.options import Terms
+from experiments.evaluation.options import FitOptions
 from experiments.evaluation.score_cache import FoldScores, Score, names_of
 from experiments.evaluation.splits import folds
 from experiments.evaluation.versions import installed
@@ -136,11 +136,11 @@ def _located(target: str) -> tuple[Any, list[str], bool]:
     return obj, *parameter_names(obj)
 
 
-_USUAL_TERMS = Terms()
+_USUAL_OPTIONS = FitOptions()
 
 
 def evaluate_all_features(
-    cell: Cell, X, y, *, previous: pa.Table | None = None, terms: Terms = _USUAL_TERMS
+    cell: Cell, X, y, *, previous: pa.Table | None = None, fit_options: FitOptions = _USUAL_OPTIONS
 ) -> CellResult:
     """Score the learner on all features in every fold of one repeat.
 
@@ -153,8 +153,9 @@ def evaluate_all_features(
     y : int array of shape (n,), or csr_matrix of shape (n, L)
         Class codes, 0 … c − 1, or which labels each row has.
     previous : pyarrow.Table, optional
-        Rows of the same cell from before; those that ``terms.keep`` approves of are kept, only the other folds run.
-    terms : Terms, optional
+        Rows of the same cell from before; those that ``fit_options.keep`` approves of are kept, only the other
+        folds run.
+    fit_options : FitOptions, optional
         Threads, limits, and what is kept.
 
     Returns
@@ -172,7 +173,7 @@ def evaluate_all_features(
             **_scores(grid, learnt.micro, learnt.macro),
         }
 
-    return _each_fold(cell, X, y, previous, terms, score)
+    return _each_fold(cell, X, y, previous, fit_options, score)
 
 
 def evaluate_ranking(
@@ -182,7 +183,7 @@ def evaluate_ranking(
     reference: pa.Table,
     *,
     previous: pa.Table | None = None,
-    terms: Terms = _USUAL_TERMS,
+    fit_options: FitOptions = _USUAL_OPTIONS,
 ) -> CellResult:
     """Rank the features in every training fold of one repeat and score the learner along the ranking.
 
@@ -190,8 +191,8 @@ def evaluate_ranking(
     Before the first fit of a ranker on a data set in this process the same fit runs once untimed, so that
     compilation is not in ``fit_seconds``.
 
-    With ``terms.scores``, a learner is not fitted again on features that it was given in the same order in this
-    fold for another ranker. ``learner_seconds`` is in any case what the fits took when they were done.
+    With ``fit_options.scores``, a learner is not fitted again on features that it was given in the same order
+    in this fold for another ranker. ``learner_seconds`` is in any case what the fits took when they were done.
 
     Parameters
     ----------
@@ -204,8 +205,9 @@ def evaluate_ranking(
     reference : pyarrow.Table
         Rows of ``cell.reference``: the score of all features is not computed again.
     previous : pyarrow.Table, optional
-        Rows of the same cell from before; those that ``terms.keep`` approves of are kept, only the other folds run.
-    terms : Terms, optional
+        Rows of the same cell from before; those that ``fit_options.keep`` approves of are kept, only the other
+        folds run.
+    fit_options : FitOptions, optional
         Threads, limits, and what is kept.
 
     Returns
@@ -221,13 +223,13 @@ def evaluate_ranking(
         whole = of_fold[part.fold]
         if whole["status"] != "ok":
             raise RuntimeError(f"no score of all features in this fold ({whole['error']})")
-        ranked, numbers = _rank(cell, part, noise, terms)
+        ranked, numbers = _rank(cell, part, noise, fit_options)
         grid = feature_grid(part.n_features, cell.grid_points)
         order = descending_order(ranked.weights)
         known = None
-        if terms.scores is not None and cell.reference is not None:
-            known = terms.scores.of_fold(cell.reference.key, part.fold)
-        learnt = _learn(cell, part, order, grid[:-1], noise, known, timed=terms.timed)
+        if fit_options.scores is not None and cell.reference is not None:
+            known = fit_options.scores.of_fold(cell.reference.key, part.fold)
+        learnt = _learn(cell, part, order, grid[:-1], noise, known, timed=fit_options.timed)
         return {
             **numbers,
             "learner_seconds": learnt.seconds,
@@ -235,11 +237,11 @@ def evaluate_ranking(
             **_scores(grid, [*learnt.micro, whole["f1_micro_all"]], [*learnt.macro, whole["f1_macro_all"]]),
         }
 
-    return _each_fold(cell, X, y, previous, terms, score)
+    return _each_fold(cell, X, y, previous, fit_options, score)
 
 
 def evaluate_measurement(
-    cell: Cell, X, y, *, previous: pa.Table | None = None, terms: Terms = _USUAL_TERMS
+    cell: Cell, X, y, *, previous: pa.Table | None = None, fit_options: FitOptions = _USUAL_OPTIONS
 ) -> CellResult:
     """Measure something else than a ranking on all rows at once.
 
@@ -252,8 +254,8 @@ def evaluate_measurement(
     y : int array of shape (n,), or csr_matrix of shape (n, L)
         Class codes, 0 … c − 1, or which labels each row has.
     previous : pyarrow.Table, optional
-        Rows of the same cell from before; one that ``terms.keep`` approves of is kept.
-    terms : Terms, optional
+        Rows of the same cell from before; one that ``fit_options.keep`` approves of is kept.
+    fit_options : FitOptions, optional
         Threads, limits, and what is kept.
 
     Returns
@@ -267,7 +269,7 @@ def evaluate_measurement(
         numbers: dict[str, Any] = {}
 
         def fit() -> RankResult:
-            ranked, more = _rank(cell, part, noise, terms)
+            ranked, more = _rank(cell, part, noise, fit_options)
             numbers.update(more)
             return ranked
 
@@ -277,7 +279,7 @@ def evaluate_measurement(
             measured = measure(subject)
         return {**numbers, "measurement": json.dumps(measured, allow_nan=False)}
 
-    return _each_fold(cell, X, y, previous, terms, score)
+    return _each_fold(cell, X, y, previous, fit_options, score)
 
 
 @dataclass(frozen=True)
@@ -311,10 +313,10 @@ def _each_fold(
     X,
     y: np.ndarray | sparse.csr_matrix,
     previous: pa.Table | None,
-    terms: Terms,
+    fit_options: FitOptions,
     score: Callable[[_Part, Noise], dict[str, Any]],
 ) -> CellResult:
-    kept = {row["fold"]: row for row in previous.to_pylist() if terms.keep(row)} if previous else {}
+    kept = {row["fold"]: row for row in previous.to_pylist() if fit_options.keep(row)} if previous else {}
     noise = Noise()
     common = {
         "cell_key": cell.key,
@@ -325,7 +327,7 @@ def _each_fold(
         "repeat": cell.repeat,
         "seed": cell.seed,
         "n_features": X.shape[1],
-        "n_threads": _n_threads(cell, terms),
+        "n_threads": _n_threads(cell, fit_options),
         "versions": json.dumps({**_INFORMATIVE, **cell.versions}),
         "machine": json.dumps(machine()),
     }
@@ -349,10 +351,10 @@ def _each_fold(
                 continue
             row = {**common, "fold": fold, "n_train": len(train), "n_test": len(test)}
             try:
-                if terms.give_up and too_long is not None:
+                if fit_options.give_up and too_long is not None:
                     raise FitEnded(
                         f"Timeout: not tried, since fold {too_long} was stopped after "
-                        f"{terms.fitter.limits.seconds:g} s (launcher.give_up)",
+                        f"{fit_options.fitter.limits.seconds:g} s (launcher.give_up)",
                         "timeout",
                     )
                 if not_made is not None:  # no fold makes it another ranker
@@ -372,30 +374,32 @@ def _each_fold(
                 if isinstance(error, FitEnded) and not error.made:
                     not_made = fold
                 if row["status"] == "timeout":
-                    row["time_limit_seconds"] = terms.fitter.limits.seconds
+                    row["time_limit_seconds"] = fit_options.fitter.limits.seconds
                     too_long = fold if too_long is None else too_long
                 elif row["status"] == "out_of_memory":
-                    row["memory_limit_mib"] = terms.fitter.limits.memory_mib
-            if not terms.timed:
+                    row["memory_limit_mib"] = fit_options.fitter.limits.memory_mib
+            if not fit_options.timed:
                 row.update(dict.fromkeys(TIMINGS))
             rows.append(row)
     return CellResult(to_table(rows), noise.counts)
 
 
-def _n_threads(cell: Cell, terms: Terms) -> int:
+def _n_threads(cell: Cell, fit_options: FitOptions) -> int:
     """Return how many threads the fit may use: BLAS and OpenMP one, so it is up to the ranker's ``n_jobs``."""
     try:
         wanted = effective_n_jobs(cell.ranking.get("n_jobs", 1))
     except (TypeError, ValueError):
         return 1  # no number of jobs at all: the ranker will say so
-    return wanted if terms.n_threads is None else min(wanted, terms.n_threads)
+    return wanted if fit_options.n_threads is None else min(wanted, fit_options.n_threads)
 
 
-def _rank(cell: Cell, part: _Part, noise: Noise, terms: Terms) -> tuple[RankResult, dict[str, Any]]:
-    ranking, n_threads = cell.ranking, _n_threads(cell, terms)
+def _rank(
+    cell: Cell, part: _Part, noise: Noise, fit_options: FitOptions
+) -> tuple[RankResult, dict[str, Any]]:
+    ranking, n_threads = cell.ranking, _n_threads(cell, fit_options)
     if isinstance(ranking.get("n_jobs"), int) and ranking["n_jobs"] not in (1, n_threads):
         ranking = {**ranking, "n_jobs": n_threads}
-    fitter = terms.fitter
+    fitter = fit_options.fitter
     pair = (json.dumps(cell.ranking, sort_keys=True, default=str), cell.checksum, fitter.process)
     warm_up = 0.0
     if pair not in _warm:

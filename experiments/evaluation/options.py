@@ -11,7 +11,7 @@ from experiments.rankers.fitting import Fitter, Here
 
 
 @dataclass(frozen=True)
-class Terms:
+class FitOptions:
     """Under what conditions a cell is evaluated; none of them changes its numbers.
 
     Attributes

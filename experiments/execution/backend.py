@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from experiments.evaluation.cell import Cell
-from experiments.execution.worker import Orders, Outcome
+from experiments.execution.worker import Outcome, WorkOptions
 
 #: Cells of one data set, where the data are, and what workers are told.
-Task = tuple[Sequence[Cell], str, Orders]
+Task = tuple[Sequence[Cell], str, WorkOptions]
 
 
-class Crew(Protocol):
+class Executor(Protocol):
     """Workers, started once and used for all cells of a study.
 
     Attributes
@@ -45,4 +45,4 @@ class Crew(Protocol):
         """Stop at once, leaving cells unfinished: the user has had enough."""
 
     def close(self) -> None:
-        """End the workers that this crew has started."""
+        """End the workers that this executor has started."""

@@ -21,8 +21,8 @@ from joblib._dask import DaskDistributedBackend
 
 from experiments.errors import ConfigError, LauncherError
 from experiments.evaluation.cell import Cell
-from experiments.execution.backend import Crew, Task
-from experiments.execution.worker import Orders, Outcome, work_batch
+from experiments.execution.backend import Executor, Task
+from experiments.execution.worker import Outcome, WorkOptions, work_batch
 from experiments.printing import prepare_output
 from experiments.processes import THREAD_VARIABLES, end_tree
 
@@ -36,17 +36,17 @@ _CLOSE_WITHIN = 3
 _SETTINGS = {"distributed.scheduler.worker-ttl": None, "distributed.comm.timeouts.connect": "5s"}
 
 
-def cluster_crew(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None]) -> Crew:
-    """Return the crew for ``launcher.backend`` "dask" or "slurm".
+def cluster_executor(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None]) -> Executor:
+    """Return the executor for ``launcher.backend`` "dask" or "slurm".
 
     Parameters
     ----------
     launcher, n_cells, tell
-        As for :func:`experiments.execution.scheduler.crew_for`.
+        As for :func:`experiments.execution.scheduler.executor_for`.
 
     Returns
     -------
-    Crew
+    Executor
 
     Raises
     ------
@@ -67,7 +67,7 @@ def cluster_crew(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str]
     return _made_here(launcher, n_cells)
 
 
-class DaskCrew:
+class DaskExecutor:
     """Workers of a dask cluster.
 
     Parameters
@@ -75,9 +75,9 @@ class DaskCrew:
     client : distributed.Client
         Connected.
     cluster : distributed cluster or None
-        The cluster, where it is this crew's to close.
+        The cluster, where it is this executor's to close.
     n_workers, n_workers_here, n_threads : int
-        As for :class:`experiments.execution.local.Crew`.
+        As for :class:`experiments.execution.local.Executor`.
     """
 
     is_local = False
@@ -163,14 +163,14 @@ class _Backend(DaskDistributedBackend):
         return super().retrieve_result_callback(out)
 
 
-def _on_worker(cells: Sequence[Cell], shelved: str, orders: Orders) -> list[Outcome]:
+def _on_worker(cells: Sequence[Cell], shelved: str, options: WorkOptions) -> list[Outcome]:
     prepare_output()
     # What a ranker or learner runs in parallel itself stays on its worker.
     with parallel_config(backend="threading", n_jobs=1):
-        return work_batch(cells, shelved, orders)
+        return work_batch(cells, shelved, options)
 
 
-def _made_here(launcher: Mapping[str, Any], n_cells: int) -> DaskCrew:
+def _made_here(launcher: Mapping[str, Any], n_cells: int) -> DaskExecutor:
     n_cores, n_threads = joblib.cpu_count(), launcher.get("n_threads")
     n_workers = min(launcher.get("n_workers") or max(1, n_cores // (n_threads or 1)), max(1, n_cells))
     n_threads = n_threads or max(1, n_cores // n_workers)
@@ -192,10 +192,10 @@ def _made_here(launcher: Mapping[str, Any], n_cells: int) -> DaskCrew:
     except (TypeError, ValueError) as error:
         raise ConfigError(f"launcher.cluster: dask's LocalCluster does not take this: {error}") from error
     client = Client(cluster, set_as_default=False)
-    return DaskCrew(client, cluster, n_workers, n_workers, n_threads)
+    return DaskExecutor(client, cluster, n_workers, n_workers, n_threads)
 
 
-def _found(address: str) -> DaskCrew:
+def _found(address: str) -> DaskExecutor:
     try:
         client = Client(address, timeout=_ANSWERS_WITHIN, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -216,10 +216,10 @@ def _found(address: str) -> DaskCrew:
         )
     of_host = Counter(worker["host"] for worker in workers)
     # What else runs on those machines is not known here, so a ranker gets one thread.
-    return DaskCrew(client, None, len(workers), max(of_host.values()), 1)
+    return DaskExecutor(client, None, len(workers), max(of_host.values()), 1)
 
 
-def _slurm(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None]) -> DaskCrew:
+def _slurm(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None]) -> DaskExecutor:
     from dask_jobqueue import SLURMCluster
     from dask_jobqueue.slurm import SLURMJob
 
@@ -268,16 +268,16 @@ def _slurm(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None
             f"launcher.cluster: dask-jobqueue's SLURMCluster does not take this: {error}"
         ) from error
     client = Client(cluster, set_as_default=False)
-    crew = DaskCrew(client, cluster, n_workers, per_job, n_threads)
+    executor = DaskExecutor(client, cluster, n_workers, per_job, n_threads)
     try:
         # As many at all times: jobs that came to the end of their time are replaced.
         n_jobs = -(-n_workers // per_job)
         cluster.adapt(minimum_jobs=n_jobs, maximum_jobs=n_jobs)
         _wait(client, refused, tell)
     except BaseException:
-        crew.close()
+        executor.close()
         raise
-    return crew
+    return executor
 
 
 def _stated(launcher: Mapping[str, Any]) -> dict[str, Any]:

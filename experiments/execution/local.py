@@ -25,7 +25,7 @@ from experiments.processes import THREAD_VARIABLES, begin_worker
 _IDLE_SECONDS = 300
 
 
-class LocalCrew:
+class LocalExecutor:
     """Processes of this machine, started by joblib (loky) when there is work.
 
     Parameters

@@ -22,12 +22,12 @@ import pyarrow.compute as pc
 from experiments.errors import BadInputError, LauncherError
 from experiments.evaluation.cell import Cell, rows_of
 from experiments.evaluation.score_cache import ScoreCache
-from experiments.execution.backend import Crew
+from experiments.execution.backend import Executor
 from experiments.execution.progress import Progress, progress_for
-from experiments.execution.scheduler import crew_for, launch
-from experiments.execution.scratch import Desk, at_work
+from experiments.execution.scheduler import executor_for, launch
+from experiments.execution.scratch import Scratch, at_work
 from experiments.execution.study import Study
-from experiments.execution.worker import Orders, Outcome
+from experiments.execution.worker import Outcome, WorkOptions
 from experiments.formatting import count
 from experiments.rankers import build
 from experiments.rankers.fitting import Limits
@@ -35,7 +35,7 @@ from experiments.rankers.instrumentation import first_line
 from experiments.rankers.isolation import MAKING_SECONDS
 from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS, when_again
 from experiments.store.rows import to_frame
-from experiments.store.store import SetAside, Store
+from experiments.store.store import Quarantined, Store
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ class StudyResult:
         (kind, first line) → how often.
     counts : Counts
         How many cells.
-    set_aside : list of SetAside
+    quarantined : list of Quarantined
         Files that could not be trusted.
     running : list of Cell
         Cells that some process was at when the rows were read.
@@ -114,7 +114,7 @@ class StudyResult:
     failures: list[Failure] = field(default_factory=list)
     warnings: Counter = field(default_factory=Counter)
     counts: Counts = field(default_factory=Counts)
-    set_aside: list[SetAside] = field(default_factory=list)
+    quarantined: list[Quarantined] = field(default_factory=list)
     running: list[Cell] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
 
@@ -184,19 +184,19 @@ def run_study(
         store.clean()
         ScoreCache(study.results).shrink()
         here = in_process or bool(limits)  # with limits, fits are in a process of their own
-        crew = crew_for(launcher, max(len(missing), len(references)), progress.note, here)
+        executor = executor_for(launcher, max(len(missing), len(references)), progress.note, here)
         try:
             options = {
                 "give_up": bool(launcher.get("give_up")),
                 "score_cache": bool(launcher.get("score_cache", True)),
             }
-            _run(study, [references, missing], crew, limits, options, progress, store, tally)
+            _run(study, [references, missing], executor, limits, options, progress, store, tally)
         finally:
-            crew.close()
+            executor.close()
     result = _result(study, store)
     result.failures += tally.lost
     result.warnings = tally.warnings
-    result.set_aside += tally.set_aside
+    result.quarantined += tally.quarantined
     result.counts = replace(tally.counts, cells=len(study.cells), missing=len(missing))
     for line in _closing_words(result):
         progress.note(line)
@@ -248,10 +248,10 @@ def _references(study: Study) -> dict[str, Cell]:
 
 
 def _read_references(study: Study, store: Store) -> tuple[dict[str, str], set[str]]:
-    """Look at the scores of all features, though no ranker needs them now: states, and keys set aside for it."""
-    before = len(store.set_aside)
+    """Look at the scores of all features, though no ranker needs them now: states, and keys quarantined for it."""
+    before = len(store.quarantined)
     states = store.states(_references(study))
-    return states, {each.path.stem for each in store.set_aside[before:]}
+    return states, {each.path.stem for each in store.quarantined[before:]}
 
 
 def _result(study: Study, store: Store) -> StudyResult:
@@ -265,7 +265,9 @@ def _result(study: Study, store: Store) -> StudyResult:
         )
         for row in bad.to_pylist()
     ]
-    return StudyResult(to_frame(table), failures, set_aside=list(store.set_aside), absent=dict(study.absent))
+    return StudyResult(
+        to_frame(table), failures, quarantined=list(store.quarantined), absent=dict(study.absent)
+    )
 
 
 @dataclass
@@ -275,7 +277,7 @@ class _Tally:
     counts: Counts = field(default_factory=Counts)
     lost: list[Failure] = field(default_factory=list)
     warnings: Counter = field(default_factory=Counter)
-    set_aside: list[SetAside] = field(default_factory=list)
+    quarantined: list[Quarantined] = field(default_factory=list)
     n_ended: int = 0
 
     def add(self, outcome: Outcome) -> None:
@@ -295,7 +297,7 @@ class _Tally:
         if cell.kind != "all_features":
             self.counts = replace(self.counts, **{outcome.how: getattr(self.counts, outcome.how) + 1})
         self.warnings += outcome.warnings
-        self.set_aside += outcome.set_aside
+        self.quarantined += outcome.quarantined
         self.n_ended += 1
 
 
@@ -348,7 +350,7 @@ def _check_writable(results: str) -> None:
 def _run(
     study: Study,
     phases: Sequence[Sequence[Cell]],
-    crew: Crew,
+    executor: Executor,
     limits: Limits,
     options: Mapping[str, bool],
     progress: Progress,
@@ -357,14 +359,16 @@ def _run(
 ) -> None:
     """Run the cells, phase after phase; say at once what fails."""
     n_cells = len(phases[-1])
-    if crew.is_local and crew.n_workers * crew.n_threads > joblib.cpu_count():
+    if executor.is_local and executor.n_workers * executor.n_threads > joblib.cpu_count():
         progress.note(
-            f"{crew.n_workers} workers × {crew.n_threads} threads are more than the cores, "
+            f"{executor.n_workers} workers × {executor.n_threads} threads are more than the cores, "
             f"{joblib.cpu_count()}: rows will have no timings"
         )
-    desk = Desk(study.results)
-    orders = Orders(study.results, desk.path, limits, crew.n_threads, crew.n_workers_here, **options)
-    progress.start([cell for phase in phases for cell in phase], crew.n_workers, desk.labels)
+    scratch = Scratch(study.results)
+    options = WorkOptions(
+        study.results, scratch.path, limits, executor.n_threads, executor.n_workers_here, **options
+    )
+    progress.start([cell for phase in phases for cell in phase], executor.n_workers, scratch.labels)
     try:
         with warnings.catch_warnings():
             # Workers are renewed now and then to give memory back, and joblib warns of it: no news to anyone.
@@ -372,7 +376,9 @@ def _run(
                 "ignore", message="A worker stopped while some jobs", category=UserWarning
             )
             for phase in phases:
-                with closing(launch(study.biggest_first(phase), study.data, crew, desk, orders)) as launched:
+                with closing(
+                    launch(study.biggest_first(phase), study.data, executor, scratch, options)
+                ) as launched:
                     for outcome in launched:
                         tally.add(outcome)
                         progress.done(outcome.cell, outcome.seconds)
@@ -382,7 +388,7 @@ def _run(
                             _pack(store)
         _pack(store)
     except (KeyboardInterrupt, LauncherError) as error:
-        crew.abandon()
+        executor.abandon()
         progress.stop()
         n_done = tally.counts.ran + tally.counts.found
         what = "stopped" if isinstance(error, KeyboardInterrupt) else "broken off"
@@ -393,7 +399,7 @@ def _run(
         raise
     finally:
         progress.stop()
-        desk.close()
+        scratch.close()
 
 
 def _pack(store: Store) -> None:
@@ -443,7 +449,7 @@ def _closing_words(result: StudyResult) -> list[str]:
     if result.absent:
         lines.append(f"data sets that are not here: {len(result.absent)}, left out")
         lines += [f"  {name}: {'; '.join(why.splitlines())}" for name, why in result.absent.items()]
-    if result.set_aside:
-        lines.append(f"set aside, not read as data: {count(len(result.set_aside), 'file')}")
-        lines += [f"  {each.moved_to}: {each.reason}" for each in result.set_aside]
+    if result.quarantined:
+        lines.append(f"quarantined, not read as data: {count(len(result.quarantined), 'file')}")
+        lines += [f"  {each.moved_to}: {each.reason}" for each in result.quarantined]
     return lines

@@ -12,10 +12,10 @@ from typing import Any
 from experiments.datasets import Dataset
 from experiments.errors import ConfigError, LauncherError, wrong_name
 from experiments.evaluation.cell import Cell
-from experiments.execution.backend import Crew, Task
-from experiments.execution.local import LocalCrew
-from experiments.execution.scratch import Desk
-from experiments.execution.worker import Orders, Outcome, close_fitter, work, write_off
+from experiments.execution.backend import Executor, Task
+from experiments.execution.local import LocalExecutor
+from experiments.execution.scratch import Scratch
+from experiments.execution.worker import Outcome, WorkOptions, close_fitter, work, write_off
 from experiments.rankers.instrumentation import first_line
 
 logger = logging.getLogger(__name__)
@@ -31,10 +31,10 @@ _PACE_OF = 8
 BACKENDS = ("loky", "dask", "slurm")
 
 
-def crew_for(
+def executor_for(
     launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None], here: bool = True
-) -> Crew:
-    """Return the crew that the configuration asks for.
+) -> Executor:
+    """Return the executor that the configuration asks for.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def crew_for(
 
     Returns
     -------
-    Crew
+    Executor
 
     Raises
     ------
@@ -62,18 +62,22 @@ def crew_for(
     if backend not in BACKENDS:
         raise wrong_name("launcher.backend", backend, BACKENDS)
     if backend == "loky":
-        return LocalCrew(launcher, n_cells, here)
+        return LocalExecutor(launcher, n_cells, here)
     try:
         from experiments.execution import dask
     except ImportError as error:
         raise ConfigError(
             f"launcher={backend} needs {error.name or error}: pip install -e .[study,cluster]"
         ) from error
-    return dask.cluster_crew(launcher, n_cells, tell)
+    return dask.cluster_executor(launcher, n_cells, tell)
 
 
 def launch(
-    cells: Sequence[Cell], data: Mapping[str, Dataset], crew: Crew, desk: Desk, orders: Orders
+    cells: Sequence[Cell],
+    data: Mapping[str, Dataset],
+    executor: Executor,
+    scratch: Scratch,
+    options: WorkOptions,
 ) -> Iterator[Outcome]:
     """Run cells and give their outcomes as they end.
 
@@ -83,12 +87,12 @@ def launch(
         Started in this order.
     data : mapping
         Checksum → data set.
-    crew : Crew
+    executor : Executor
         Who works. Where that is this process, a ranker that takes the process down without limits takes the study
         with it, and Ctrl-C waits until compiled code returns.
-    desk : Desk
+    scratch : Scratch
         Where workers note what they are at.
-    orders : Orders
+    options : WorkOptions
         What workers are told.
 
     Yields
@@ -103,18 +107,18 @@ def launch(
     LauncherError
         When a cluster is gone.
     """
-    if crew.is_here:
+    if executor.is_here:
         try:
             for cell in cells:
-                yield work(cell, data[cell.checksum].X, data[cell.checksum].y, orders)
+                yield work(cell, data[cell.checksum].X, data[cell.checksum].y, options)
         finally:
             close_fitter()
         return
     try:
-        shelved = {cell.checksum: desk.shelve(data[cell.checksum]) for cell in cells}
+        shelved = {cell.checksum: scratch.shelve(data[cell.checksum]) for cell in cells}
     except OSError as error:
         raise LauncherError(
-            f"the data cannot be put where workers find them, {desk.path}: {error.strerror or error}"
+            f"the data cannot be put where workers find them, {scratch.path}: {error.strerror or error}"
         ) from error
     waiting = {cell.key: cell for cell in cells}
     once_more: list[Cell] = []
@@ -122,15 +126,15 @@ def launch(
     pace = _Pace()
     while waiting:
         try:
-            for outcomes in crew.run(_batches(list(waiting.values()), pace, shelved, orders)):
+            for outcomes in executor.run(_batches(list(waiting.values()), pace, shelved, options)):
                 for outcome in outcomes:
                     waiting.pop(outcome.cell.key, None)
                     pace.add(outcome)
                 n_idle_deaths = 0
                 yield from outcomes
-        except crew.deaths as error:
-            suspects = [waiting.pop(key) for key, _ in desk.notes() if key in waiting]
-            desk.clear()
+        except executor.deaths as error:
+            suspects = [waiting.pop(key) for key, _ in scratch.notes() if key in waiting]
+            scratch.clear()
             once_more += suspects
             n_idle_deaths += not suspects
             if n_idle_deaths >= _DEATHS_AT_MOST:
@@ -142,15 +146,15 @@ def launch(
                 "a worker process died (killed, or out of memory?); cells at work, to be tried once more: %s",
                 names,
             )
-    apart = replace(orders, apart=True)
+    apart = replace(options, apart=True)
     for cell in once_more:
         try:
-            for outcomes in crew.run([([cell], shelved[cell.checksum], apart)]):
+            for outcomes in executor.run([([cell], shelved[cell.checksum], apart)]):
                 yield from outcomes
-        except crew.deaths:
-            desk.clear()
+        except executor.deaths:
+            scratch.clear()
             reason = "the worker process died twice (killed, or out of memory?)"
-            yield write_off(cell, data[cell.checksum].X, data[cell.checksum].y, orders, reason)
+            yield write_off(cell, data[cell.checksum].X, data[cell.checksum].y, options, reason)
 
 
 class _Pace:
@@ -172,7 +176,7 @@ def _kin(cell: Cell) -> tuple[str, str, str]:
 
 
 def _batches(
-    cells: Sequence[Cell], pace: _Pace, shelved: Mapping[str, str], orders: Orders
+    cells: Sequence[Cell], pace: _Pace, shelved: Mapping[str, str], options: WorkOptions
 ) -> Iterator[Task]:
     """Put cells that follow each other together, as far as they are known to be quick.
 
@@ -186,7 +190,7 @@ def _batches(
             if seconds > _BATCH_SECONDS:
                 break
             stop += 1
-        yield cells[start:stop], shelved[first.checksum], orders
+        yield cells[start:stop], shelved[first.checksum], options
         start = stop
 
 

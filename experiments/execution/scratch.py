@@ -27,13 +27,13 @@ from experiments.evaluation.cell import Cell
 
 _FOLDER = "running"
 _RUNNER = "runner.json"
-#: Below a desk: embeddings that several rankers of a study need.
+#: Below a scratch: embeddings that several rankers of a study need.
 EMBEDDINGS = "embeddings"
 #: What is this old and was left by another machine, whose processes cannot be seen, is of no one any more.
 _STALE_SECONDS = 7 * 24 * 3600
 
 
-class Desk:
+class Scratch:
     """The notes of one runner's workers, and the data sets they work on.
 
     Parameters
@@ -109,7 +109,7 @@ def unshelve(path: str) -> tuple[Any, Any]:
     Parameters
     ----------
     path : str
-        From :meth:`Desk.shelve`.
+        From :meth:`Scratch.shelve`.
 
     Returns
     -------
@@ -137,17 +137,17 @@ def at_work(results: str | os.PathLike[str]) -> set[str]:
 
 
 @contextmanager
-def noted(desk: str, cell: Cell) -> Iterator[None]:
+def noted(scratch: str, cell: Cell) -> Iterator[None]:
     """Leave a note while the block runs.
 
     Parameters
     ----------
-    desk : str
+    scratch : str
         The folder.
     cell : Cell
         What this process is at.
     """
-    path = Path(desk) / f"{_host()}-{os.getpid()}.json"
+    path = Path(scratch) / f"{_host()}-{os.getpid()}.json"
     with suppress(OSError):  # not worth losing a cell for
         _write(path, {"key": cell.key, "label": cell.label})
     try:

@@ -23,14 +23,14 @@ from experiments.evaluation.evaluate import (
     evaluate_measurement,
     evaluate_ranking,
 )
-from experiments.evaluation.options import Terms
+from experiments.evaluation.options import FitOptions
 from experiments.evaluation.score_cache import ScoreCache
 from experiments.evaluation.versions import present
 from experiments.execution.scratch import EMBEDDINGS, noted, unshelve
 from experiments.rankers.fitting import FitEnded, Fitted, Fitter, Here, Limits
-from experiments.rankers.isolation import Keeper, settled
+from experiments.rankers.isolation import SubprocessFitter, settled
 from experiments.store.rows import all_ok
-from experiments.store.store import SetAside, Store
+from experiments.store.store import Quarantined, Store
 
 #: What :func:`experiments.rankers.isolation.settled` asks of a row.
 _SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]
@@ -38,20 +38,20 @@ _SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]
 #: How many scores of all features a process remembers.
 _REFERENCES_KEPT = 256
 
-_keeper: Keeper | None = None
+_child_fitter: SubprocessFitter | None = None
 _references: OrderedDict[tuple[Path, str], pa.Table] = OrderedDict()
 
 
 @dataclass(frozen=True)
-class Orders:
+class WorkOptions:
     """What a worker is told beside its cell.
 
     Attributes
     ----------
     results : str
         The results folder; a worker writes its cells there itself.
-    desk : str
-        Folder for notes (:class:`experiments.execution.scratch.Desk`).
+    scratch : str
+        Folder for notes (:class:`experiments.execution.scratch.Scratch`).
     limits : Limits
         Of the fit of a fold.
     n_threads : int
@@ -67,7 +67,7 @@ class Orders:
     """
 
     results: str
-    desk: str
+    scratch: str
     limits: Limits = field(default_factory=Limits)
     n_threads: int = 1
     n_workers_here: int = 1
@@ -92,7 +92,7 @@ class Outcome:
         What they all are; "failed" for a cell that was lost, "" for folds of several kinds.
     warnings : Counter
         (kind, first line) → how often.
-    set_aside : list of SetAside
+    quarantined : list of Quarantined
         Files that could not be trusted.
     seconds : float
         Wall clock of the cell.
@@ -103,11 +103,11 @@ class Outcome:
     failures: list[tuple[int | None, str]] = field(default_factory=list)
     status: str = "failed"
     warnings: Counter = field(default_factory=Counter)
-    set_aside: list[SetAside] = field(default_factory=list)
+    quarantined: list[Quarantined] = field(default_factory=list)
     seconds: float = 0.0
 
 
-def work_batch(cells: Sequence[Cell], shelved: str, orders: Orders) -> list[Outcome]:
+def work_batch(cells: Sequence[Cell], shelved: str, options: WorkOptions) -> list[Outcome]:
     """Do as :func:`work` for several cells of one data set from a shelf.
 
     Cells of a millisecond cannot wait for the disk one by one: a batch is written at its end, and outcomes are
@@ -118,8 +118,8 @@ def work_batch(cells: Sequence[Cell], shelved: str, orders: Orders) -> list[Outc
     cells : sequence of Cell
         Which.
     shelved : str
-        From :meth:`experiments.execution.scratch.Desk.shelve`.
-    orders : Orders
+        From :meth:`experiments.execution.scratch.Scratch.shelve`.
+    options : WorkOptions
         As for :func:`work`.
 
     Returns
@@ -133,13 +133,13 @@ def work_batch(cells: Sequence[Cell], shelved: str, orders: Orders) -> list[Outc
         reason = f"{type(error).__name__}: the data cannot be read by this worker: {error}"
         return [Outcome(cell, "lost", failures=[(None, reason)]) for cell in cells]
     if len(cells) == 1:
-        return [work(cells[0], X, y, orders)]
+        return [work(cells[0], X, y, options)]
     tables: dict[str, pa.Table] = {}
     outcomes = [
-        _worked(cell, X, y, orders, partial(_fitter, orders), write=tables.__setitem__) for cell in cells
+        _worked(cell, X, y, options, partial(_fitter, options), write=tables.__setitem__) for cell in cells
     ]
     try:
-        _store(orders.results).write_many(tables)
+        _store(options.results).write_many(tables)
     except Exception as error:
         for outcome in outcomes:
             if outcome.cell.key in tables:
@@ -148,7 +148,7 @@ def work_batch(cells: Sequence[Cell], shelved: str, orders: Orders) -> list[Outc
     return outcomes
 
 
-def work(cell: Cell, X, y, orders: Orders) -> Outcome:
+def work(cell: Cell, X, y, options: WorkOptions) -> Outcome:
     """Run one cell, unless it is done already, and write its file.
 
     Parameters
@@ -157,7 +157,7 @@ def work(cell: Cell, X, y, orders: Orders) -> Outcome:
         Which.
     X, y : arrays
         The data set; may be memory maps that cannot be written to.
-    orders : Orders
+    options : WorkOptions
         Where to, and within what limits.
 
     Returns
@@ -165,15 +165,15 @@ def work(cell: Cell, X, y, orders: Orders) -> Outcome:
     Outcome
         Never raises for anything a ranker, a learner or the disk does.
     """
-    return _worked(cell, X, y, orders, partial(_fitter, orders))
+    return _worked(cell, X, y, options, partial(_fitter, options))
 
 
-def write_off(cell: Cell, X, y, orders: Orders, reason: str) -> Outcome:
+def write_off(cell: Cell, X, y, options: WorkOptions, reason: str) -> Outcome:
     """Write failed rows for a cell that has cost its worker's life, so that the store says so.
 
     Parameters
     ----------
-    cell, X, y, orders
+    cell, X, y, options
         As for :func:`work`.
     reason : str
         The error of the folds that have no numbers.
@@ -184,47 +184,47 @@ def write_off(cell: Cell, X, y, orders: Orders, reason: str) -> Outcome:
         "lost" when not even that can be written.
     """
     whole = cell if cell.reference is None else cell.reference
-    if whole.kind == "all_features" and not Store(orders.results).has(whole.key):
+    if whole.kind == "all_features" and not Store(options.results).has(whole.key):
         # Scoring all features here may kill this process as it has killed the worker.
         return Outcome(cell, "lost", failures=[(None, reason)])
-    return _worked(cell, X, y, orders, lambda: _Gone(f"ProcessDied: {reason}"))
+    return _worked(cell, X, y, options, lambda: _Gone(f"ProcessDied: {reason}"))
 
 
 def _worked(
     cell: Cell,
     X,
     y,
-    orders: Orders,
+    options: WorkOptions,
     make_fitter: Callable[[], Fitter],
     write: Callable[[str, pa.Table], None] | None = None,
 ) -> Outcome:
     start = time.perf_counter()
-    store = _store(orders.results)
-    store.set_aside.clear()
+    store = _store(options.results)
+    store.quarantined.clear()
     outcome = Outcome(cell, "ran")
-    with noted(orders.desk, cell):
+    with noted(options.scratch, cell):
         try:
             # Another process on the same study may have finished it since this one looked.
             before = store.read_table(cell.key)
-            if before is not None and is_settled(before, orders.limits):
+            if before is not None and is_settled(before, options.limits):
                 outcome.how = "found"
             else:
                 _same_versions(cell)
-                bound_threads(orders.n_threads)
-                terms = Terms(
+                bound_threads(options.n_threads)
+                fit_options = FitOptions(
                     fitter=make_fitter(),
-                    n_threads=orders.n_threads,
-                    timed=orders.n_workers_here * orders.n_threads <= n_cores(),
-                    keep=partial(settled, limits=orders.limits),
-                    give_up=orders.give_up,
-                    scores=_scores(orders.results) if orders.score_cache else None,
+                    n_threads=options.n_threads,
+                    timed=options.n_workers_here * options.n_threads <= n_cores(),
+                    keep=partial(settled, limits=options.limits),
+                    give_up=options.give_up,
+                    scores=_scores(options.results) if options.score_cache else None,
                 )
-                result = _evaluate(cell, X, y, store, before, terms, outcome)
+                result = _evaluate(cell, X, y, store, before, fit_options, outcome)
                 (write or store.write)(cell.key, result.table)
         except Exception as error:
             outcome.how = "lost"
             outcome.failures = [(None, f"{type(error).__name__}: {error}")]
-    outcome.set_aside = list(store.set_aside)
+    outcome.quarantined = list(store.quarantined)
     outcome.seconds = time.perf_counter() - start
     return outcome
 
@@ -240,21 +240,21 @@ def _scores(results: str) -> ScoreCache:
 
 
 def _evaluate(
-    cell: Cell, X, y, store: Store, before: pa.Table | None, terms: Terms, outcome: Outcome
+    cell: Cell, X, y, store: Store, before: pa.Table | None, fit_options: FitOptions, outcome: Outcome
 ) -> CellResult:
     if cell.measure:
-        result = evaluate_measurement(cell, X, y, previous=before, terms=terms)
+        result = evaluate_measurement(cell, X, y, previous=before, fit_options=fit_options)
     elif cell.reference is None:
-        result = evaluate_all_features(cell, X, y, previous=before, terms=terms)
+        result = evaluate_all_features(cell, X, y, previous=before, fit_options=fit_options)
     else:
         # The runner has seen to it; it can be missing still if that cell was lost or its file taken away.
         reference = _reference(store, cell.reference.key)
         if reference is None:
-            whole = evaluate_all_features(cell.reference, X, y, terms=terms)
+            whole = evaluate_all_features(cell.reference, X, y, fit_options=fit_options)
             store.write(cell.reference.key, whole.table)
             outcome.warnings += whole.warnings
             reference = whole.table
-        result = evaluate_ranking(cell, X, y, reference, previous=before, terms=terms)
+        result = evaluate_ranking(cell, X, y, reference, previous=before, fit_options=fit_options)
     outcome.warnings += result.warnings
     failed = result.table.select(["fold", "status", "error"]).to_pylist()
     outcome.failures = [(row["fold"], row["error"]) for row in failed if row["status"] != "ok"]
@@ -326,21 +326,21 @@ def bound_threads(n_threads: int) -> None:
         os.environ["NUMBA_NUM_THREADS"] = str(n_threads)
 
 
-def _fitter(orders: Orders) -> Fitter:
-    global _keeper
-    if not orders.limits and not orders.apart:
-        return Here(str(Path(orders.desk) / EMBEDDINGS))
-    if _keeper is None or _keeper.limits != orders.limits:
+def _fitter(options: WorkOptions) -> Fitter:
+    global _child_fitter
+    if not options.limits and not options.apart:
+        return Here(str(Path(options.scratch) / EMBEDDINGS))
+    if _child_fitter is None or _child_fitter.limits != options.limits:
         close_fitter()
-        _keeper = Keeper(orders.limits, orders.n_threads)
-    return _keeper
+        _child_fitter = SubprocessFitter(options.limits, options.n_threads)
+    return _child_fitter
 
 
 @atexit.register
 def close_fitter() -> None:
     """End the process that fits for this one, if there is one."""
-    if _keeper is not None:
-        _keeper.close()
+    if _child_fitter is not None:
+        _child_fitter.close()
 
 
 class _Gone:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from experiments.figures import style
 from experiments.figures.heatmap import heat_map, scale
 from experiments.figures.layout import Sheet, empty, room_for
-from experiments.formatting import likeness_digits
+from experiments.formatting import similarity_digits
 
 _CELL = 0.24
 _SMALLEST = 0.105
@@ -57,7 +57,7 @@ def figure(
         width = max(style.COLUMN_WIDTH, room + side + 0.75)
         sheet = Sheet(width, side + room + 0.08, title, note)
         axes = sheet.axes(room, room, side, side)
-        digits = likeness_digits(seen)
+        digits = similarity_digits(seen)
         numbers = digits if cell > 0.2 else None
         heat_map(axes, cells, low=low, high=high, numbers=numbers, size=5 if digits < 4 else 4, hidden=hidden)
         if cell < 0.14:

@@ -15,7 +15,7 @@ from typing import Any
 from experiments.errors import ConfigError
 from experiments.rankers import build
 from experiments.rankers.contract_checks import CHECKS, run_check
-from experiments.rankers.isolation import MAKING_SECONDS, Servant, requests
+from experiments.rankers.isolation import MAKING_SECONDS, ChildProcess, requests
 
 __all__ = ["CHECKS", "SECONDS", "Outcome", "check", "outcomes"]
 
@@ -118,7 +118,7 @@ class _Bench:
     def __init__(self, block: dict[str, Any], seconds: float):
         self._block = block
         self._seconds = seconds
-        self._servant = Servant("experiments.rankers.contract.serve", _THREADS)
+        self._child = ChildProcess("experiments.rankers.contract.serve", _THREADS)
         self._made = False
         self._known: dict[str, tuple[Outcome, str]] = {}
 
@@ -142,12 +142,12 @@ class _Bench:
 
     def close(self) -> None:
         self._made = False
-        self._servant.close()
+        self._child.close()
 
     def _ask(self, name: str | None, seconds: float) -> tuple[str, str, str]:
-        self._servant.ask(name, self._block)
+        self._child.ask(name, self._block)
         try:
-            answer = self._servant.answer(seconds)
+            answer = self._child.answer(seconds)
         except queue.Empty:
             self.close()
             return (

@@ -21,7 +21,7 @@ from experiments.locate import is_score_function, locate, parameter_names
 from experiments.rankers import RankerError, call, rank
 from experiments.rankers.fitting import FitEnded
 from experiments.rankers.instrumentation import printed
-from experiments.rankers.isolation import Keeper, Limits
+from experiments.rankers.isolation import Limits, SubprocessFitter
 
 _SEED = 7
 #: Weights of dense and sparse rows, or of more threads, may differ by this share of the largest one.
@@ -106,9 +106,9 @@ class _Tried:
 
         The first try is in a process of its own, which the ranker may take down.
         """
-        with closing(Keeper(Limits())) as keeper:
+        with closing(SubprocessFitter(Limits())) as fitter:
             try:
-                keeper.fit(self.block, X, y, _SEED)
+                fitter.fit(self.block, X, y, _SEED)
             except FitEnded as ended:
                 if ended.error.startswith("ProcessDied"):
                     raise _Failed(f"{what}: {ended.error.partition(': ')[2]}; raise a ValueError") from ended
@@ -295,9 +295,9 @@ def _fold(tried: _Tried) -> str:
 
 
 def _in_fresh_process(block: Mapping[str, Any], X, y) -> np.ndarray:
-    with closing(Keeper(Limits())) as keeper:
+    with closing(SubprocessFitter(Limits())) as fitter:
         try:
-            return keeper.fit(block, X, y, _SEED).result.weights
+            return fitter.fit(block, X, y, _SEED).result.weights
         except FitEnded as ended:
             raise _Failed(f"in a fresh process: {ended.error}") from ended
 

@@ -98,7 +98,7 @@ def described(error: BaseException) -> dict[str, str]:
 
 
 class Fitter(Protocol):
-    """Where rankers are fitted: :class:`Here`, or :class:`experiments.rankers.isolation.Keeper`.
+    """Where rankers are fitted: :class:`Here`, or :class:`experiments.rankers.isolation.SubprocessFitter`.
 
     Attributes
     ----------

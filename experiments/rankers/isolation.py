@@ -20,7 +20,7 @@ from experiments.processes import THREAD_VARIABLES, begin_worker, end_tree
 from experiments.rankers.fitting import FitEnded, Fitted, Here, Limits, described
 
 
-class Servant:
+class ChildProcess:
     """A process of a group of its own, started when it is needed.
 
     Parameters
@@ -121,7 +121,7 @@ def _listen(process: subprocess.Popen, answers: queue.Queue) -> None:
 
 
 def requests() -> tuple[Iterator[tuple], Callable[[tuple], None]]:
-    """Begin to serve: to be called by the function that a :class:`Servant` names.
+    """Begin to serve: to be called by the function that a :class:`ChildProcess` names.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def settled(row: Mapping[str, Any], limits: Limits) -> bool:
 _MAKING = "making the ranker"
 
 
-class Keeper:
+class SubprocessFitter:
     """Fits in a second process, and ends it with all it has started when a fit goes past its limits.
 
     The limit of time is for the ranker's own ``fit`` alone. Making the ranker has a clock of its own, which runs to
@@ -205,12 +205,12 @@ class Keeper:
 
     def __init__(self, limits: Limits, n_threads: int = 1):
         self.limits = limits
-        self._servant = Servant("experiments.rankers.isolation.serve", n_threads)
+        self._child = ChildProcess("experiments.rankers.isolation.serve", n_threads)
 
     @property
     def process(self) -> int:
         """Number of the process that fits; another one after a fit that had to be ended."""
-        return self._servant.process
+        return self._child.process
 
     def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
         """Do as :meth:`Here.fit`, within the limits.
@@ -239,10 +239,10 @@ class Keeper:
 
     def close(self) -> None:
         """End the process, and all that it has started."""
-        self._servant.close()
+        self._child.close()
 
     def _send(self, pid: int, *request: Any) -> tuple:
-        self._servant.ask(*request)
+        self._child.ask(*request)
         memory = None if self.limits.memory_mib is None else _TreeMemory(pid)
         seconds = self.limits.seconds
         making = None if seconds is None else max(seconds, MAKING_SECONDS)
@@ -260,7 +260,7 @@ class Keeper:
             left = None if seconds is None else max(0.0, begun + seconds - time.monotonic())
             wait = left if memory is None else min(_LOOK_EVERY, _LOOK_EVERY if left is None else left)
             try:
-                return self._servant.answer(wait)
+                return self._child.answer(wait)
             except queue.Empty:
                 pass
             if left is not None and time.monotonic() - begun >= seconds:

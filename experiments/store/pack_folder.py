@@ -35,19 +35,19 @@ _known: dict[tuple[str, int, int, int], tuple[Pack, bool]] = {}
 class PackFolder:
     """The packs of one store.
 
-    A pack that cannot be trusted is set aside; what is undamaged in it is kept in a new one.
+    A pack that cannot be trusted is quarantined; what is undamaged in it is kept in a new one.
 
     Parameters
     ----------
     path : Path
         The folder; need not exist.
-    set_aside : callable
-        ``set_aside(path, reason)`` moves a file away and says so; it must bear that the file is gone already.
+    quarantined : callable
+        ``quarantined(path, reason)`` moves a file away and says so; it must bear that the file is gone already.
     """
 
-    def __init__(self, path: Path, set_aside: Callable[[Path, str], None]):
+    def __init__(self, path: Path, quarantined: Callable[[Path, str], None]):
         self.path = path
-        self._set_aside = set_aside
+        self._set_aside = quarantined
 
     def among(self, keys: Iterable[str]) -> set[str]:
         """Say which cells are in packs, after comparing all bytes of all packs with their checksums.

@@ -33,7 +33,7 @@ from experiments.store.keys import cell_key
 from experiments.store.pack_folder import PackFolder, signature_of
 from experiments.store.rows import all_ok, from_frame, state_of, to_frame
 
-__all__ = ["SetAside", "Store", "cell_key"]
+__all__ = ["Quarantined", "Store", "cell_key"]
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ _STALE_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True)
-class SetAside:
+class Quarantined:
     """A file that could not be trusted, and where it is now."""
 
     path: Path
@@ -64,13 +64,13 @@ class Store:
 
     Attributes
     ----------
-    set_aside : list of SetAside
+    quarantined : list of Quarantined
         Files found torn or foreign by this object, oldest first.
     """
 
     def __init__(self, results: str | os.PathLike[str]):
         self.results = Path(results)
-        self.set_aside: list[SetAside] = []
+        self.quarantined: list[Quarantined] = []
         self._packs = PackFolder(self.results / "rows" / "packs", self._move_aside)
         self._published = PackFolder(self.results / "published" / "rows" / "packs", self._move_aside)
         #: Files that are no use to :meth:`compact`: key → (inode, size, time of change).
@@ -410,4 +410,4 @@ class Store:
 
     def _tell_aside(self, path: Path, moved_to: Path, reason: str) -> None:
         logger.warning("%s is not read as data: %s; moved to %s", path, reason, moved_to)
-        self.set_aside.append(SetAside(path, moved_to, reason))
+        self.quarantined.append(Quarantined(path, moved_to, reason))

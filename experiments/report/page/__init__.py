@@ -36,7 +36,7 @@ _PARTS = (
     ("curves", "Curves"),
     ("pairs", "Pairs"),
     ("cost", "Cost and quality"),
-    ("similarity", "Likeness"),
+    ("similarity", "Similarity"),
     ("stability", "Stability"),
     ("missing", "Missing"),
     ("one", "One ranker"),

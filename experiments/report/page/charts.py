@@ -14,7 +14,7 @@ from experiments.analysis.pairs import ROPE
 from experiments.analysis.scores import MEASURES
 from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.figures import style
-from experiments.formatting import likeness_digits
+from experiments.formatting import similarity_digits
 from experiments.report.page import sentences
 from experiments.report.page.context import Facts
 
@@ -217,7 +217,7 @@ def square(frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Any]:
         "names": [labels[name] for name in frame.index],
         "keys": [str(name) for name in frame.index],
         "values": [rounded(row, _WRITTEN) for row in values],
-        "digits": likeness_digits(values[~np.eye(len(values), dtype=bool)]),
+        "digits": similarity_digits(values[~np.eye(len(values), dtype=bool)]),
     }
 
 

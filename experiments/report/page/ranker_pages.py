@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from experiments.analysis.scores import MEASURES
 from experiments.analysis.verdict import probabilities
-from experiments.formatting import count, likeness, rank_shown
+from experiments.formatting import count, rank_shown, similarity_shown
 from experiments.report.console import significant
 from experiments.report.page import sentences
 from experiments.report.page.context import Facts
@@ -29,7 +29,7 @@ class RankerPage:
     intro : str
         How to run it, and what is missing of it.
     said : list of str
-        Rank, posteriors, likeness and cost in a sentence each.
+        Rank, posteriors, similarity and cost in a sentence each.
     ranks, datasets, best, opponents, alike, cost : Table
         Ranks over all data sets; results on every one; posteriors against the best three and against all; the most
         alike rankers; what a fit takes.
@@ -216,7 +216,11 @@ def _own_alike(f: Facts, alike: Sequence[tuple[str, float, float]]) -> Table:
     ]
     lines = [
         Line(
-            [f.cell(other), number(weights, likeness(weights)), number(curves, likeness(curves))],
+            [
+                f.cell(other),
+                number(weights, similarity_shown(weights)),
+                number(curves, similarity_shown(curves)),
+            ],
             ranker=other,
         )
         for other, weights, curves in alike
@@ -286,7 +290,10 @@ def _said_alike(f: Facts, alike: Sequence[tuple[str, float, float]]) -> str:
     if not alike:
         return ""
     other, value, _ = alike[0]
-    return f"Its weights are most like those of {f.label[other]} (AUFUJI {likeness(value)}; 1 is the same ranking)."
+    return (
+        f"Its weights are most like those of {f.label[other]} "
+        f"(AUFUJI {similarity_shown(value)}; 1 is the same ranking)."
+    )
 
 
 def _said_cost(f: Facts, ranker: str) -> str:
