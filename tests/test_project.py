@@ -1,7 +1,9 @@
 """The project as a whole: arrows between its parts, set-up, versions, and what README promises."""
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -63,45 +65,42 @@ def within(name, *packages):
     return any(name == package or name.startswith(package + ".") for package in packages)
 
 
-def offending(part, *, only=None, never=()):
-    """What the modules of a part import and must not; ``only`` limits imports from this project."""
-    bad = []
-    for module, path in SOURCES.items():
-        if not within(module, *([part] if isinstance(part, str) else part)):
-            continue
-        for name in imports_of(path):
-            ours = within(name, "reliefe", "experiments")
-            # "from experiments import x" also names the package itself, which holds nothing.
-            if within(name, *never) or (only is not None and ours and not within(name, *only, "__future__")):
-                if name != "experiments":
-                    bad.append(f"{module} imports {name}")
-    return bad
-
-
-def test_there_is_something_to_check():
-    for part in ("reliefe.kernels", "experiments.analysis", "experiments.figures", "experiments.report"):
-        assert sum(within(module, part) for module in SOURCES) >= 2, part
-
-
-def test_the_check_of_imports_sees_them_all(tmp_path):
-    file = tmp_path / "x.py"
-    file.write_text("import a.b\ndef f():\n    from c import d\n    if f:\n        import e as g\n")
-    assert imports_of(file) == {"a.b", "c", "c.d", "e"}
-
-
-def test_an_arrow_the_wrong_way_is_found(tmp_path, monkeypatch):
-    file = tmp_path / "bad.py"
-    file.write_text("def f():\n    from experiments import runner\n    import matplotlib.pyplot\n")
-    monkeypatch.setitem(SOURCES, "experiments.analysis.bad", file)
-    bad = offending("experiments.analysis.bad", only=["experiments.analysis"], never=["matplotlib"])
-    assert sorted(line.rpartition(" ")[2] for line in bad) == [
-        "experiments.execution.runner",
-        "matplotlib.pyplot",
+def lint_imports(root):
+    command = [
+        sys.executable,
+        "-c",
+        "from importlinter.cli import lint_imports_command; lint_imports_command()",
     ]
+    environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "200"}
+    return subprocess.run(
+        [*command, "--no-cache"], cwd=root, env=environment, capture_output=True, text=True, timeout=300
+    )
 
 
-def test_the_library_knows_nothing_of_the_benchmark():
-    assert not offending("reliefe", only=["reliefe"])
+def test_imports_go_down():
+    """The contracts are in pyproject.toml, under importlinter."""
+    done = lint_imports(ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "8 kept, 0 broken" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("experiments/analysis/ties.py", "from experiments.execution import runner"),
+        ("experiments/datasets/raw.py", "from experiments.rankers import tasks"),
+        ("reliefe/ranking.py", "import experiments.errors"),
+        ("experiments/metrics/f1.py", "import matplotlib"),
+    ],
+)
+def test_an_import_the_wrong_way_is_found(tmp_path, file, line):
+    for name in ("reliefe", "experiments"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with open(tmp_path / file, "a", encoding="utf-8") as opened:
+        opened.write(f"\n\ndef _late():\n    {line}\n")
+    done = lint_imports(tmp_path)
+    assert done.returncode == 1 and line.split()[1] in done.stdout, done.stdout
 
 
 def test_the_library_imports_nothing_but_its_requirements():
@@ -114,12 +113,6 @@ def test_the_library_imports_nothing_but_its_requirements():
         for name in imports_of(path)
     }
     assert tops - allowed <= set(sys.stdlib_module_names)
-
-
-def test_kernels_know_only_kernels():
-    assert not offending("reliefe.kernels", only=["reliefe.kernels", CACHE])
-    assert not offending("experiments.learners.kernels", only=["experiments.learners.kernels"])
-    assert not offending(KERNELS, never=["random", "scipy", "sklearn", "logging", "warnings"])
 
 
 def test_compiled_code_lies_in_kernels_alone():
@@ -144,52 +137,10 @@ def test_kernels_hold_no_text_assertions_or_randomness():
                     assert not (isinstance(node, ast.Attribute) and node.attr == "random"), where
 
 
-def test_only_rankers_that_are_configured_reach_the_library():
-    # The order that weights stand for is the library's, everywhere, and so is what is missing in a table; both know
-    # arrays alone.
-    reached = {line.rpartition(" ")[2] for line in offending("experiments", never=["reliefe"])}
-    assert reached and all(within(name, "reliefe.ranking", "reliefe.inputs") for name in reached)
-
-
-def test_rows_do_not_know_who_reads_them():
-    readers = ["experiments.analysis", "experiments.figures", "experiments.report"]
-    writers = [module for module in SOURCES if within(module, "experiments") and not within(module, *readers)]
-    writers.remove("experiments")
-    # Command lines stand above both.
-    for above in ("experiments.cli.main", "experiments.cli.publish", "experiments.cli.published_texts"):
-        writers.remove(above)
-    assert not offending(writers, never=[*readers, "matplotlib"])
-
-
-def test_metrics_are_pure():
-    allowed = ["experiments.metrics", "reliefe.ranking"]
-    assert not offending("experiments.metrics", only=allowed, never=["pandas", "matplotlib"])
-
-
-def test_analysis_is_pure_and_draws_nothing():
-    never = ["matplotlib", "rich", "os", "pathlib", "joblib"]
-    allowed = [f"experiments.{name}" for name in ("analysis", "metrics", "errors", "numbers", "statuses")]
-    assert not offending("experiments.analysis", only=allowed, never=never)
-
-
-def test_figures_draw_and_read_no_store():
-    allowed = ["experiments.figures", "experiments.paths", "experiments.formatting"]
-    assert not offending("experiments.figures", only=allowed, never=["matplotlib.pyplot", "pylab", "pyarrow"])
-
-
-def test_reports_run_nothing():
-    allowed = [
-        f"experiments.{name}"
-        for name in ("report", "figures", "analysis", "files", "errors", "numbers", "printing", "statuses")
-    ]
-    assert not offending("experiments.report", only=allowed)
-
-
-def test_data_sets_and_rankers_do_not_know_the_runner():
-    above = [f"experiments.{name}" for name in ("runner", "launch", "work", "evaluate", "store", "cells")]
-    assert not offending(
-        ["experiments.datasets", "experiments.rankers", "experiments.evaluation.splits"], never=above
-    )
+def test_figures_do_without_the_state_of_pyplot():
+    for module, path in SOURCES.items():
+        if within(module, "experiments.figures", "experiments.report"):
+            assert not {"matplotlib.pyplot", "pylab"} & imports_of(path), module
 
 
 def test_the_library_does_without_the_benchmarks_packages():

@@ -22,7 +22,8 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
     Parameters
     ----------
     points : DataFrame
-        From :func:`experiments.analysis.paper.measurements.points`, kind "latent_dimension", one data set and repeat.
+        From :func:`experiments.analysis.paper.measurements.points`, kind
+        "latent_dimension", one data set and repeat.
         A slope of NaN has no line.
     title : str
         Above the panels.
