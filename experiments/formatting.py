@@ -9,6 +9,17 @@ from decimal import ROUND_HALF_UP, Decimal
 #: Decimals of a similarity: at least and at most, and how many steps its range is to have.
 _FEWEST, _MOST, _STEPS = 2, 5, 50
 
+#: Beginning of a ranker's target → whose it is.
+BRANCH_OF = {
+    "reliefe.ReliefE": "ReliefE",
+    "reliefe.ReliefF": "ReliefF of this project",
+    "reliefe.SURF": "SURF and MultiSURF of this project",
+    "reliefe.MultiSURF": "SURF and MultiSURF of this project",
+    "skrebate.": "scikit-rebate",
+}
+#: Branches of rankers, in the order in which figures tell them.
+BRANCHES = (*dict.fromkeys(BRANCH_OF.values()), "other")
+
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """Say how many: "1 fold", "5 folds", "0 folds".

@@ -9,17 +9,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.selection import PAIR, expected_of
-from experiments.formatting import count
-
-#: Beginning of a ranker's target → whose it is.
-_BRANCHES = {
-    "reliefe.ReliefE": "ReliefE",
-    "reliefe.ReliefF": "ReliefF of this project",
-    "reliefe.SURF": "SURF and MultiSURF of this project",
-    "reliefe.MultiSURF": "SURF and MultiSURF of this project",
-    "skrebate.": "scikit-rebate",
-}
-BRANCHES = (*dict.fromkeys(_BRANCHES.values()), "other")
+from experiments.formatting import BRANCH_OF, BRANCHES, count
 
 #: Where a ranker's number of iterations stands in its block.
 _ITERATIONS = "n_iterations"
@@ -180,7 +170,7 @@ def branch_of(target: str) -> str:
     str
         One of :data:`BRANCHES`.
     """
-    return next((branch for start, branch in _BRANCHES.items() if target.startswith(start)), BRANCHES[-1])
+    return next((branch for start, branch in BRANCH_OF.items() if target.startswith(start)), BRANCHES[-1])
 
 
 def _without(name: str, changed: str) -> str:

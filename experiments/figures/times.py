@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from experiments.analysis.groups import BRANCHES
 from experiments.figures import style
 from experiments.figures.layout import Legend, Sheet, empty, room_for, shortened
+from experiments.formatting import BRANCHES
 
 _ROW = 0.16
 
