@@ -10,7 +10,7 @@ import numpy as np
 from experiments.analysis.comparison import compare
 from experiments.analysis.groups import groups_of
 from experiments.analysis.pairs import pairs_of, posteriors_of
-from experiments.analysis.scores import complete_rows
+from experiments.analysis.selection import complete_rows
 from experiments.report import page
 
 #: name → (name to show, skill, seconds of a fit); the skill is the bump of the curve, so that scores differ.

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.analysis.groups import groups_of
 from experiments.analysis.pairs import pairs_of
-from experiments.analysis.scores import complete_rows
+from experiments.analysis.selection import complete_rows
 from experiments.config.compose import compose_runs
 from experiments.errors import ConfigError
 from experiments.evaluation.versions import present, versions

@@ -13,7 +13,7 @@ from made_up_rows import study
 from experiments import report
 from experiments.analysis.groups import groups_of
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
-from experiments.analysis.scores import complete_rows
+from experiments.analysis.selection import complete_rows
 from experiments.cli import publish
 from experiments.report import posteriors
 from experiments.report import study as report_of_study

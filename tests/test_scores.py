@@ -9,8 +9,8 @@ from scipy import stats
 
 from experiments.analysis.averages import averages, speed_ratios
 from experiments.analysis.groups import groups_of, missing_in_words, missing_of
-from experiments.analysis.scores import MEASURES, common, comparable, complete_rows, fold_scores, score_table
-from experiments.analysis.selection import coverage
+from experiments.analysis.scores import MEASURES, common, comparable, fold_scores, score_table
+from experiments.analysis.selection import complete_rows, coverage
 
 # --- measures ---
 

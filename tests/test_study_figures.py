@@ -14,7 +14,8 @@ from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import branch_of, groups_of
 from experiments.analysis.paper import densities as kernel
 from experiments.analysis.paper import measurements
-from experiments.analysis.scores import complete_rows, score_table
+from experiments.analysis.scores import score_table
+from experiments.analysis.selection import complete_rows
 from experiments.figures import (
     adaptive_k,
     area,

@@ -19,7 +19,8 @@ from experiments.analysis.pairs import PAPER_PAIRS, ROPE, pairs_of
 from experiments.analysis.paper import claims as paper
 from experiments.analysis.paper.complexity import complexity_table, growth
 from experiments.analysis.paper.datasets import dataset_table
-from experiments.analysis.scores import MEASURES, complete_rows, score_table
+from experiments.analysis.scores import MEASURES, score_table
+from experiments.analysis.selection import complete_rows
 from experiments.config.compose import compose_runs
 from experiments.errors import BadScoresError
 from experiments.figures import style

@@ -12,8 +12,8 @@ from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
-from experiments.analysis.scores import MEASURES, comparable, complete_rows, score_table
-from experiments.analysis.selection import failures
+from experiments.analysis.scores import MEASURES, comparable, score_table
+from experiments.analysis.selection import failures, select
 from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
 from experiments.analysis.stability import stability
 from experiments.analysis.summary import summary
@@ -129,8 +129,9 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
     -------
     Comparison
     """
-    rows = complete_rows(frame, group.expected)
-    summed = summary(frame, group.expected)
+    selection = select(frame, group.expected)
+    rows = selection.complete
+    summed = summary(selection)
     scores = {measure: score_table(rows, measure) for measure in MEASURES}
     ranks: dict[str, RankComparison | None] = {}
     reasons, left_out = {}, {}
@@ -139,7 +140,7 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
     return Comparison(
         group=group,
         summary=summed,
-        failures=failures(frame, group.expected),
+        failures=failures(selection),
         missing=missing_of(summed, group, frame),
         scores=scores,
         ranks=ranks,
@@ -149,12 +150,12 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
             measure: averages(table, higher_is_better=MEASURES[measure].higher_is_better)
             for measure, table in scores.items()
         },
-        curves=rf1_curve(frame, group.expected),
+        curves=rf1_curve(selection),
         similarity={
-            kind: similarity_matrix(pairwise_fuji(frame, group.expected, on=column))
+            kind: similarity_matrix(pairwise_fuji(selection, on=column))
             for kind, column in (("curves", "rf1_micro"), ("weights", "weights"))
         },
-        stability=stability(frame, group.expected),
+        stability=stability(selection),
         posterior=posterior,
         same=same_rankers(rows),
     )

@@ -7,7 +7,8 @@ import pandas as pd
 
 from experiments.analysis.curves import mean_and_half_width
 from experiments.analysis.groups import Group
-from experiments.analysis.scores import complete_rows, fold_scores
+from experiments.analysis.scores import fold_scores
+from experiments.analysis.selection import complete_rows
 
 
 def convergence(

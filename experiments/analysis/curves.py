@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from experiments.analysis.selection import PAIR, coverage, study_rows
+from experiments.analysis.selection import PAIR, Selection, select
 from experiments.analysis.ties import equalised
 
 
 def rf1_curve(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | Selection,
     expected: pd.DataFrame | None = None,
     *,
     average: str = "micro",
@@ -54,9 +54,7 @@ def rf1_curve(
         raise ValueError(f"average must be 'micro' or 'macro', not {average!r}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
-    covered = coverage(frame, expected)
-    whole = covered.loc[covered["complete"], PAIR]
-    rows = study_rows(frame, expected).merge(whole, on=PAIR, how="inner")
+    rows = select(frame, expected).complete
     parts = [
         _points(group, f"rf1_{average}", confidence).assign(**dict(zip(PAIR, pair, strict=True)))
         for pair, group in rows.groupby(PAIR, sort=False)

@@ -171,7 +171,7 @@ def pairs_of(
     Parameters
     ----------
     rows : DataFrame
-        From :func:`experiments.analysis.scores.complete_rows`, of one protocol.
+        From :func:`experiments.analysis.selection.complete_rows`, of one protocol.
     rankers : sequence of str
         In order; of two, the earlier one comes first in their pair, but for the paper's pairs, which are as there,
         with a stand-in where skrebate's own ranker is not complete on as many data sets (:func:`paper_pairs`).

@@ -40,7 +40,7 @@ def same_rankers(rows: pd.DataFrame) -> SameRankers:
     Parameters
     ----------
     rows : DataFrame
-        From :func:`experiments.analysis.scores.complete_rows`, of one protocol.
+        From :func:`experiments.analysis.selection.complete_rows`, of one protocol.
 
     Returns
     -------

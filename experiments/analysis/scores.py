@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.selection import PAIR, coverage, study_rows
 from experiments.analysis.ties import equalised_rows
 
 
@@ -69,26 +68,6 @@ DIAGRAMS = {
     "multiclass": ("best_f1", "mean_f1", "best_f1_top_50", "best_f1_top_100", "fit_seconds"),
     "multilabel": ("best_f1_top_10", "mean_f1_top_10", "best_f1", "mean_f1", "fit_seconds"),
 }
-
-
-def complete_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Choose the rows that may be compared.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, of any studies and kinds.
-    expected : DataFrame, optional
-        From :func:`experiments.analysis.selection.expected_of`.
-
-    Returns
-    -------
-    DataFrame
-        As from :func:`experiments.analysis.selection.study_rows`, without rankers of which a fold is missing or
-        failed on a data set.
-    """
-    covered = coverage(frame, expected)
-    return study_rows(frame, expected).merge(covered.loc[covered["complete"], PAIR], on=PAIR, how="inner")
 
 
 def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a study has and what it lacks.
+"""What a study has and what it lacks: chosen once as a :class:`Selection` and handed on.
 
 Means over different folds say nothing about rankers, so a ranker is compared only when every fold that its protocol
 asks for is there and has status "ok". Everything else is kept apart, with the reason in words.
@@ -7,6 +7,8 @@ asks for is there and has status "ok". Everything else is kept apart, with the r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -24,6 +26,70 @@ _KINDS_TOLD = 3
 
 class SameNameError(BadInputError, ValueError):
     """Two different cells bear the same names, so that their rows cannot be told apart."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The rows of a study, and which of them may be compared.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        From :func:`study_rows`.
+    coverage : DataFrame
+        From :func:`coverage`.
+    """
+
+    rows: pd.DataFrame
+    coverage: pd.DataFrame
+
+    @cached_property
+    def complete(self) -> pd.DataFrame:
+        """Rows of rankers that have every fold of a data set, the others left out."""
+        whole = self.coverage.loc[self.coverage["complete"], PAIR]
+        return self.rows.merge(whole, on=PAIR, how="inner")
+
+
+def select(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> Selection:
+    """Choose the rows of a study.
+
+    Parameters
+    ----------
+    rows : DataFrame or Selection
+        Rows, of any studies and kinds. What has been chosen before is returned as it is.
+    expected : DataFrame, optional
+        From :func:`expected_of`; by default what the fullest ranker of a data set and protocol has.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    SameNameError
+        If a fold is there twice: two different cells under the same names.
+    """
+    if isinstance(rows, Selection):
+        return rows
+    expected = expected_from_rows(rows) if expected is None else expected
+    chosen = study_rows(rows, expected)
+    return Selection(chosen, _counted(chosen, expected))
+
+
+def complete_rows(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Choose the rows that may be compared.
+
+    Parameters
+    ----------
+    rows, expected
+        As for :func:`select`.
+
+    Returns
+    -------
+    DataFrame
+        As from :func:`study_rows`, without rankers of which a fold is missing or failed on a data set.
+    """
+    return select(rows, expected).complete
 
 
 def expected_of(configs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -119,15 +185,13 @@ def study_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.
     return rows.drop(columns=["_order", "n_splits", "n_repeats"])
 
 
-def coverage(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
+def coverage(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> pd.DataFrame:
     """Count the folds of every data set × protocol × ranker.
 
     Parameters
     ----------
-    frame : DataFrame
-        Rows.
-    expected : DataFrame, optional
-        From :func:`expected_of`; by default what the fullest ranker of a data set and protocol has.
+    rows, expected
+        As for :func:`select`.
 
     Returns
     -------
@@ -136,9 +200,10 @@ def coverage(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Da
         ``folds_ok``, ``folds_failed``, ``complete`` (all expected folds are ok), ``reason`` (why not, in words; ""
         when complete).
     """
-    expected = expected_from_rows(frame) if expected is None else expected
-    # Curves and weights are heavy to carry along, and say nothing here.
-    rows = study_rows(frame[["kind", *PAIR, "repeat", "fold", "status", "error"]], expected)
+    return select(rows, expected).coverage
+
+
+def _counted(rows: pd.DataFrame, expected: pd.DataFrame) -> pd.DataFrame:
     lines = []
     groups = {tuple(pair): rows.loc[index] for pair, index in rows.groupby(PAIR, sort=False).groups.items()}
     for line in expected.to_dict("records"):
@@ -176,15 +241,13 @@ def coverage(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Da
     return pd.DataFrame(lines, columns=columns).astype({"complete": bool})
 
 
-def failures(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
+def failures(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> pd.DataFrame:
     """List what failed or was stopped, equal errors of a ranker together.
 
     Parameters
     ----------
-    frame : DataFrame
-        Rows.
-    expected : DataFrame, optional
-        From :func:`expected_of`.
+    rows, expected
+        As for :func:`select`.
 
     Returns
     -------
@@ -193,7 +256,7 @@ def failures(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Da
         them), ``error`` (first line), ``folds`` (number of them), ``first`` ("repeat 3, fold 7", counted from 0 as
         in the rows).
     """
-    rows = study_rows(frame, expected)
+    rows = select(rows, expected).rows
     rows = rows[rows["status"] != "ok"].copy()
     rows["error"] = rows["error"].map(_first_line)
     rows["limited"] = False

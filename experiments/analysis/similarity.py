@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from experiments.analysis.selection import PAIR, coverage, study_rows
+from experiments.analysis.selection import Selection, select
 from experiments.analysis.ties import equalised
 from experiments.metrics.fuji import area_under_fuji, fuji_curve
 from experiments.metrics.stability import rounding_as_zero
@@ -27,7 +27,7 @@ _SOURCES = {
 
 
 def pairwise_fuji(
-    frame: pd.DataFrame, expected: pd.DataFrame | None = None, *, on: str = "weights"
+    frame: pd.DataFrame | Selection, expected: pd.DataFrame | None = None, *, on: str = "weights"
 ) -> pd.DataFrame:
     """Compute the area under FUJI of every two rankers on every data set.
 
@@ -59,9 +59,7 @@ def pairwise_fuji(
     if on not in _SOURCES:
         raise ValueError(f"on must be one of {', '.join(_SOURCES)}, not {on!r}")
     column, negative = _SOURCES[on]
-    covered = coverage(frame, expected)
-    whole = covered.loc[covered["complete"], PAIR]
-    rows = study_rows(frame, expected).merge(whole, on=PAIR, how="inner")
+    rows = select(frame, expected).complete
     rows = rows[rows[column].notna()]
     lines = []
     for (dataset, protocol), group in rows.groupby(["dataset", "protocol"], sort=False):

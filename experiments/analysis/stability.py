@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.selection import PAIR, coverage, study_rows
+from experiments.analysis.selection import PAIR, Selection, select
 from experiments.analysis.ties import equalised
 from experiments.formatting import count
 from experiments.metrics.stability import (
@@ -41,7 +41,7 @@ def phi(top: int) -> str:
 
 
 def stability(
-    frame: pd.DataFrame, expected: pd.DataFrame | None = None, *, tops: Sequence[int] = TOPS
+    frame: pd.DataFrame | Selection, expected: pd.DataFrame | None = None, *, tops: Sequence[int] = TOPS
 ) -> pd.DataFrame:
     """Compute how stable every ranker is on every data set.
 
@@ -70,9 +70,9 @@ def stability(
     ValueError
         If the folds of a data set have weights of different numbers of features.
     """
-    covered = coverage(frame, expected)
-    columns = ["kind", *PAIR, "repeat", "fold", "status", "weights"]
-    groups = dict(iter(study_rows(frame[columns], covered).groupby(PAIR, sort=False)["weights"]))
+    selection = select(frame, expected)
+    covered = selection.coverage
+    groups = dict(iter(selection.rows.groupby(PAIR, sort=False)["weights"]))
     lines = []
     for asked in covered.to_dict("records"):
         pair = tuple(asked[name] for name in PAIR)

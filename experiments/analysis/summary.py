@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.selection import PAIR, coverage, study_rows
+from experiments.analysis.selection import PAIR, Selection, select
 from experiments.analysis.ties import equalised, first_best
 
 #: How F1 is averaged over classes. Micro is the paper's.
@@ -41,7 +41,7 @@ _NUMBERS = [
 ]
 
 
-def summary(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
+def summary(frame: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> pd.DataFrame:
     """Sum up what every ranker reaches on every data set.
 
     Parameters
@@ -79,8 +79,8 @@ def summary(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.Dat
         Numbers of a line with ``complete`` False are over other folds than those of the complete ones and must
         not be compared with them: :func:`complete` and :func:`incomplete` keep the two apart.
     """
-    covered = coverage(frame, expected)
-    rows = study_rows(frame, expected)
+    selection = select(frame, expected)
+    covered, rows = selection.coverage, selection.rows
     rows = rows[rows["status"] == "ok"]
     groups = {tuple(pair): _numbers(group) for pair, group in rows.groupby(PAIR, sort=False)}
     lines = [groups.get(pair, {}) for pair in covered[PAIR].itertuples(index=False, name=None)]

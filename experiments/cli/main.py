@@ -115,7 +115,7 @@ def run(argv: Sequence[str]) -> int:
 
         plan = compose_runs(argv)
         if plan.action in ("help", "show"):
-            print(_in_words_of(plan.text, plan.action))
+            print(_in_words_of(plan.text, plan.action, program()))
             return 0
         from experiments import report as reports
         from experiments.execution import runner
@@ -157,7 +157,7 @@ def report(argv: Sequence[str]) -> int:
 
         plan = compose_runs(argv)
         if plan.action in ("help", "show"):
-            print(_in_words_of(plan.text, plan.action))
+            print(_in_words_of(plan.text, plan.action, program("report")))
             return 0
         from experiments import report as reports
         from experiments.execution import runner
@@ -203,7 +203,7 @@ def _installed(name: str) -> bool:
     return True
 
 
-def _in_words_of(text: str, action: str) -> str:
+def _in_words_of(text: str, action: str, started: str) -> str:
     if action != "help":
         return text
-    return text.replace("python run.py", program()) + _MORE.replace("{run}", program())
+    return text.replace("python run.py", started) + _MORE.replace("{run}", program())

@@ -14,8 +14,7 @@ from experiments.analysis.comparison import compare
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, groups_of
 from experiments.analysis.same_rankers import same_rankers
-from experiments.analysis.scores import complete_rows
-from experiments.analysis.selection import expected_of, failures
+from experiments.analysis.selection import expected_of, failures, select
 from experiments.analysis.summary import complete, incomplete, publishable, summary
 from experiments.paths import write_whole
 from experiments.report import curves as drawn_curves
@@ -80,23 +79,24 @@ def show(
     configs = [config for config in configs if config["dataset_key"] not in absent]
     measured = [config for config in configs if config["protocol"].get("measure")]
     expected = expected_of(config for config in configs if not config["protocol"].get("measure"))
-    summed = summary(frame, expected)
+    selection = select(frame, expected)
+    summed = summary(selection)
     console = Console(sys.stdout if out is None else out)
     groups = list(summed.groupby(["dataset", "protocol"], sort=False))
     parts, same = groups_of(configs), {}
-    rows = complete_rows(frame, expected)
+    rows = selection.complete
     for (dataset, protocol), part in groups:
         mine = rows[(rows["dataset"] == dataset) & (rows["protocol"] == protocol)]
         same[dataset, protocol] = same_rankers(mine).everywhere
         told = drawn_curves.same_of(part, same[dataset, protocol], _group(parts, dataset, protocol))
         console.study(part, complete(part), incomplete(part), same=told)
-    console.failures(failures(frame, expected), expected)
+    console.failures(failures(selection), expected)
     console.absent(absent)
     written: list[Path] = []
     try:
         if measured:
             written += measurements.show(frame, measured, results, console, names)
-        curves = rf1_curve(frame, expected)
+        curves = rf1_curve(selection)
         for (dataset, protocol), part in groups:
             if part["complete"].any():
                 mine = curves[(curves["dataset"] == dataset) & (curves["protocol"] == protocol)]

@@ -15,7 +15,7 @@ import pandas as pd
 
 from experiments.analysis.groups import Group
 from experiments.analysis.pairs import ROPE, Pair, Posteriors, pairs_of, posteriors_of
-from experiments.analysis.scores import complete_rows
+from experiments.analysis.selection import complete_rows
 from experiments.errors import BadInputError
 from experiments.paths import file_stem, write_whole
 

@@ -9,7 +9,8 @@ import pandas as pd
 from experiments.analysis.comparison import NOT_ASKED, Comparison
 from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.same_rankers import same_rankers
-from experiments.analysis.scores import MEASURES, complete_rows
+from experiments.analysis.scores import MEASURES
+from experiments.analysis.selection import complete_rows
 from experiments.analysis.verdict import Verdict, verdict
 from experiments.programs import program
 from experiments.report.page.table import Cell, text
