@@ -40,7 +40,7 @@ DEMO = [
 ]
 #: Two processes, a file of tests each: most of the time goes into compiling, which every process does for itself.
 TEST = ["-n", "2", "--dist", "loadfile"]
-#: Browsers that the tests can drive; tests/browser.py looks for the same.
+#: Browsers that the tests can drive; tests/support/browser.py looks for the same.
 BROWSERS = (
     "chromium",
     "chromium-browser",

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from folders import PROJECT_ROOT
 from server import HASTY, DataServer
 
 from experiments.datasets.download import http
 
-PROJECT_ROOT = Path(__file__).resolve().parents[1]
 LOCAL_DATA = os.environ.get("RELIEFE_LOCAL_DATA")
 
 

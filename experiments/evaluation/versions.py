@@ -17,7 +17,8 @@ from experiments.errors import ConfigError
 
 #: Versions of the numbers of everything of the project's own that a cell's numbers may come from. A version is
 #: raised when a change gives other numbers (beyond rounding), and by nothing else: a release orphans no rows, and
-#: rows of a kernel that was changed are not kept. ``tests/test_numbers.py`` compares numbers with stored digests.
+#: rows of a kernel that was changed are not kept. ``tests/experiments/evaluation/test_numbers.py`` compares numbers
+#: with stored digests.
 NUMBERS: dict[str, int] = {
     # Folds and scores of the learner on given features, by task.
     "evaluation.multiclass": 1,

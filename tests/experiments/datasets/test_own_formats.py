@@ -1,0 +1,146 @@
+"""What is wrong with libsvm and MATLAB files, with single values, and with copies and downloads that broke."""
+
+import errno
+import logging
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+from server import HASTY
+from written_tables import loaded, typed
+
+from experiments.datasets.download import cache, http
+from experiments.datasets.download.files import Content
+from experiments.datasets.encoding import coded
+from experiments.datasets.raw import RawData
+from experiments.datasets.readers import parsed_cache, svmlight
+from experiments.errors import DatasetError, DownloadError
+from experiments.paths import Places
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("index", [2_000_000_000, 99_999_999_999, 10**40, svmlight.MOST_COLUMNS + 1])
+@pytest.mark.parametrize("start", ["0", "1,2"])
+def test_an_index_too_large_is_refused_before_names_are_made(here, monkeypatch, index, start):
+    def refuse(n_features):
+        raise AssertionError("names were made")
+
+    monkeypatch.setattr(svmlight, "numbered_names", refuse)
+    (here / "t.svm").write_text(f"# 7:1\n1 1:2\n{start} 1:1 {index}:3\n1 2:1\n")
+    with pytest.raises(DatasetError, match=r"t\.svm, line 3: index \d+ would .* 10,000,000 columns") as error:
+        loaded("dataset=libsvm", "dataset.path=t.svm")
+    assert str(index)[:30] in str(error.value)
+
+
+def test_the_largest_index_allowed_is_read(here, monkeypatch):
+    monkeypatch.setattr(svmlight, "MOST_COLUMNS", 5)
+    (here / "t.svm").write_text("1 1:2 5:1\n0 2:1\n")
+    assert loaded("dataset=libsvm", "dataset.path=t.svm").X.shape == (2, 5)
+    (here / "t.svm").write_text("1 1:2 6:1\n0 2:1\n")
+    with pytest.raises(DatasetError, match=r"line 1: index 6"):
+        loaded("dataset=libsvm", "dataset.path=t.svm")
+
+
+def test_a_copy_damaged_in_any_byte_is_made_anew(tmp_path, caplog):
+    caplog.set_level(logging.CRITICAL)
+    X = sparse.random(20, 10, 0.3, format="csr", random_state=0)
+    raw = RawData(X, np.arange(20) % 2, [f"x{each}" for each in range(10)])
+    content = Content("t", b"t", "0" * 64)
+
+    def remembered():
+        return parsed_cache.remember(Places((), tmp_path), "r", 1, [content], {}, lambda: raw)
+
+    remembered()
+    (copy,) = (tmp_path / "parsed").iterdir()
+    good = copy.read_bytes()
+    directory = good.index(b"PK\x01\x02")
+    rng = np.random.default_rng(0)
+    for place in [*range(0, directory, 11), *range(directory, len(good))]:
+        bad = bytearray(good)
+        bad[place] ^= int(rng.integers(1, 256))
+        copy.write_bytes(bad)
+        again = remembered()
+        assert again.feature_names == raw.feature_names and np.array_equal(again.labels, raw.labels)
+        assert (again.X != X).nnz == 0
+
+
+def test_single_values_of_mat_files_are_named(here):
+    X = np.arange(12.0).reshape(4, 3)
+    labels = np.array([[0, 1], [1, 0], [1, 5], [0, 0]])
+    savemat(
+        "t.mat", {"X": X, "T": labels, "l1": labels[:, 0], "l2": labels[:, 1], "text": np.array(["a"] * 4)}
+    )
+    with pytest.raises(
+        DatasetError, match=r"t\.mat: variable 'T', row 3 \(column 2\).* is 5, neither 0 nor 1"
+    ):
+        loaded(*typed("mat", "t.mat", "T"))
+    with pytest.raises(DatasetError, match=r"t\.mat: variable 'l2', row 3, .* is 5, neither 0 nor 1"):
+        loaded(*typed("mat", "t.mat", "[l1,l2]"))
+    with pytest.raises(DatasetError, match=r"variable 'text' holds text"):
+        loaded(*typed("mat", "t.mat", "[l1,text]"))
+    X[2, 1] = np.nan
+    savemat("t.mat", {"X": X, "y": labels[:, 0]})
+    words = (
+        r"t\.mat, variable 'X', row 3 \(counted from 1\), column 'x2' is missing \(NaN\); 1 value is missing"
+    )
+    with pytest.raises(DatasetError, match=words):
+        loaded(*typed("mat", "t.mat", "y"))
+
+
+def cells(*values):
+    made = np.empty((len(values), 1), dtype=object)
+    made[:, 0] = values
+    return made
+
+
+def test_a_cell_array_of_texts_is_a_class(here):
+    X = np.arange(12.0).reshape(4, 3)
+    savemat("t.mat", {"X": X, "y": cells("red", "blue", "red ", "blue"), "part": cells("a", "", "b", "b")})
+    data = loaded(*typed("mat", "t.mat", "y"))
+    assert data.class_names == ("blue", "red") and data.y.tolist() == [1, 0, 1, 0]
+    with pytest.raises(DatasetError, match=r"cell 2 of variable 'part' .* is empty"):
+        loaded(*typed("mat", "t.mat", "part"))
+    savemat("t.mat", {"X": X, "y": cells("a", np.eye(2), "b", "b"), "s": {"field": 1}})
+    with pytest.raises(DatasetError, match=r"cell 2 of variable 'y' .* holds neither a text nor a number"):
+        loaded(*typed("mat", "t.mat", "y"))
+    with pytest.raises(DatasetError, match=r"variable 's' is neither numbers nor text .*cellstr\(s\)"):
+        loaded(*typed("mat", "t.mat", "s"))
+
+
+def test_a_place_is_that_of_the_source_though_rows_are_left_out():
+    raw = RawData(np.array([[1.0], [np.nan], [np.inf]]), np.array([0, 1, 1]), ["a"])
+    with pytest.raises(DatasetError, match=r"row 2, column 'a' is infinite; .*put a finite number"):
+        coded(raw, "multiclass", missing="drop_rows")
+    raw = RawData(np.full((2, 1), np.nan), np.array([0, 1]), ["a"])
+    with pytest.raises(DatasetError, match="column 'a' holds missing values only"):
+        coded(raw, "multiclass", missing="most_frequent")
+    with pytest.raises(DatasetError, match=r"2 values are missing.*most_frequent .*drop_rows .*error"):
+        coded(raw, "multiclass")
+
+
+def test_a_failed_download_leaves_no_empty_folder(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(http, "PATIENCE", HASTY)
+    monkeypatch.delenv("RELIEFE_OFFLINE", raising=False)
+    url = server.put("/data.csv", b"1,2\n" * 3000, "404")
+    with pytest.raises(DownloadError, match="404"):
+        cache.obtain("x", download={"url": url}, cache=tmp_path)
+    server.moods["/data.csv"] = ["half"]
+    with pytest.raises(DownloadError, match=r"broke off after 6000 of 12000 bytes"):
+        cache.obtain("x", download={"url": url}, cache=tmp_path)
+    assert list((tmp_path / "downloads").glob("*.arriving")) == []
+
+
+@pytest.mark.parametrize(("number", "room"), [(errno.ENOSPC, True), (errno.EACCES, False)])
+def test_room_is_asked_for_on_a_full_disk_only(tmp_path, number, room):
+    with (
+        pytest.raises(DownloadError, match=r"paths\.cache=FOLDER") as error,
+        http.room_for(tmp_path, "x"),
+    ):
+        raise OSError(number, "Permission denied")
+    assert ("make room" in str(error.value)) == room
