@@ -333,7 +333,7 @@ class TextTable:
             frame.isetitem(place, numbers if only else bare)
 
     def digits(self) -> np.ndarray | None:
-        """Read the cells as bytes, where each is a single digit: :func:`experiments.datasets.readers.digits.digits_of`."""
+        """Read the cells as bytes, where each is a single digit, as :func:`digits_of` does."""
         return digits_of(self._rows_text, self.lines.delimiter, self.lines.n_columns, self.words)
 
     def texts(self, places: Sequence[int]) -> dict[int, pd.Series]:
