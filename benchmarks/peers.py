@@ -3,7 +3,7 @@
 From the project root, with the environment's Python::
 
     python benchmarks/peers.py --make-environments FOLDER          # once: environments of the peers
-    python benchmarks/peers.py --environments FOLDER --out OUT     # everything, about 12 minutes on 2 cores
+    python benchmarks/peers.py --environments FOLDER --out OUT     # everything, about 20 minutes on 2 cores
     python benchmarks/peers.py --environments FOLDER --out OUT --only digits wide
 
 README.md in this folder says what is measured.
@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import environments, multisurf, own, tables, workloads  # noqa: E402
+from benchmarks import environments, genotypes, multisurf, own, tables, workloads  # noqa: E402
 from benchmarks.processes import WorkerError  # noqa: E402
 from benchmarks.races import run_race, said  # noqa: E402
 from experiments.printing import prepare_output  # noqa: E402
@@ -99,12 +99,17 @@ def parser_of(names):
 
 def races_of(tiny):
     """Return all workloads in which implementations are timed in turn, by name."""
-    return workloads.race_workloads(tiny) | multisurf.race_workloads(tiny)
+    return workloads.race_workloads(tiny) | multisurf.race_workloads(tiny) | genotypes.race_workloads(tiny)
+
+
+def measurements():
+    """Return what is measured of this project alone, by name."""
+    return own.MEASUREMENTS | genotypes.MEASUREMENTS
 
 
 def main(arguments=None):
     """Run what the command line asks for; the exit code is 1 where weights disagree or our own fits fail."""
-    options = parser_of([*races_of(False), *own.MEASUREMENTS]).parse_args(arguments)
+    options = parser_of([*races_of(False), *measurements()]).parse_args(arguments)
     if options.make_environments is not None:
         environments.make(options.make_environments)
         return 0
@@ -125,7 +130,7 @@ def main(arguments=None):
         "workloads": {},
     }
     begun = time.perf_counter()
-    for name in options.only or [*races, *own.MEASUREMENTS]:
+    for name in options.only or [*races, *measurements()]:
         said(name)
         started = time.perf_counter()
         try:
@@ -133,7 +138,7 @@ def main(arguments=None):
                 if name in races:
                     found = run_race(races[name], **common, folder=folder)
                 else:
-                    found = own.MEASUREMENTS[name](**common, folder=folder, tiny=options.tiny)
+                    found = measurements()[name](**common, folder=folder, tiny=options.tiny)
         except (WorkerError, subprocess.CalledProcessError) as error:  # the others can still run
             found = own.failed(name, str(error))
             said(f"  FAILED: {error}")

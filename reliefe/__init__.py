@@ -1,10 +1,12 @@
 """Relief-family feature rankers for dense and sparse data, with scikit-learn's interface.
 
-Importing this package loads nothing else; the rankers are loaded when they are first asked for.
+Importing this package loads nothing large; the rankers are loaded when they are first asked for.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from reliefe import _forks as _forks  # has to be there before a fork
 
 if TYPE_CHECKING:
     from reliefe.reliefe import ReliefE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from numbers import Integral
 
@@ -78,6 +79,18 @@ class Ranker(SelectorMixin, BaseEstimator):
         with phases("distances"):
             return EmbeddedRows(embedded.E, self.metric, groups)
 
+    def _check_weight_of_classes(self, weight, codes):
+        """Refuse weights that leave one class only, or that have no counterpart where scikit-rebate is followed."""
+        if self._parameter("compatible") is not None:
+            raise ValueError(
+                f'{type(self).__name__}: compatible="skrebate" goes without sample_weight, which scikit-rebate '
+                "does not know; use compatible=None."
+            )
+        if codes is not None and (np.bincount(codes, weights=weight) > 0.0).sum() < 2:
+            raise ValueError(
+                "sample_weight is 0 in all classes but one; ranking needs rows of at least 2 classes."
+            )
+
     def _parameter(self, name):
         """Value of a parameter, or what ReliefF has as its default where a subclass has no such parameter."""
         defaults = {
@@ -128,8 +141,11 @@ class Ranker(SelectorMixin, BaseEstimator):
 
     def _check_selection_against(self, p):
         if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:
-            raise ValueError(
-                f"n_features_to_select={self.n_features_to_select} is more than the {p} columns of X."
+            warnings.warn(
+                f"n_features_to_select={self.n_features_to_select} is more than the {p} columns of X; all of them "
+                "are kept.",
+                UserWarning,
+                stacklevel=3,
             )
 
     def _get_support_mask(self):

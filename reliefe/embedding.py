@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from reliefe._compiled import kept_where_possible
+from reliefe._forks import refuse_after_fork
 from reliefe.inputs import masked_places
 from reliefe.nearest import NearestRows
 from reliefe.sparsification import checked, own_csr, sparsification_epsilon, sparsify, sparsify_in_place, unit
@@ -388,6 +389,7 @@ class _ExactNeighbours:
 
 def _umap(d, knn, seed, **extra):
     """UMAP as the paper uses it: its defaults, random start, d dimensions; the neighbours are exact."""
+    refuse_after_fork()
     with kept_where_possible(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # umap warns of optional packages that are not needed here
         from umap import UMAP  # heavy to import, and not needed by every user of this package

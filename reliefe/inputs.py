@@ -14,6 +14,8 @@ from scipy import sparse
 KEPT_TYPES = [np.float64, np.float32, np.bool_, np.int8, np.uint8, np.int16, np.uint16]
 KEPT_TYPES += [np.int32, np.uint32, np.int64, np.uint64]
 
+_CATEGORICAL = ("category", "categorical", "enum", "dictionary")  # how types of categories are called
+
 _CSR_BELOW = 1 / 3  # share of stored values below which CSR takes less memory than a dense array
 
 
@@ -45,13 +47,41 @@ def is_frame(X):
     return hasattr(X, "columns") and (hasattr(X, "dtypes") or hasattr(X, "column_names"))
 
 
-def plain_table(X):
+def categorical_columns(X):
+    """Say which columns of a data frame hold categories, as their types have it.
+
+    Parameters
+    ----------
+    X : data frame of shape (n, p)
+        Of pandas, polars or Arrow.
+
+    Returns
+    -------
+    bool ndarray of shape (p,)
+
+    Raises
+    ------
+    TypeError
+        For what has no types of columns.
+    """
+    if not is_frame(X):
+        raise TypeError(
+            f'discrete_features="from_dtype" needs a data frame, whose columns have types; X is a '
+            f"{type(X).__name__}."
+        )
+    kinds = [str(getattr(column, "dtype", getattr(column, "type", ""))) for _, column in _columns(X)]
+    return np.array([kind.lower().startswith(_CATEGORICAL) for kind in kinds], dtype=bool)
+
+
+def plain_table(X, categories=None):
     """Bring X to numbers, if it is a kind of table that scikit-learn would not read as it is meant.
 
     Parameters
     ----------
     X : array-like, masked array, data frame or sparse matrix of shape (n, p)
         Not modified.
+    categories : bool ndarray of shape (p,), optional
+        Columns of a data frame whose values may be anything; they become numbers from 0 on, in their order.
 
     Returns
     -------
@@ -69,7 +99,7 @@ def plain_table(X):
     if sparse.issparse(X):
         return plain_sparse(X, "X") if X.ndim == 2 else X
     if is_frame(X):
-        return _plain_frame(X)
+        return _plain_frame(X, categories)
     array = unmasked(X) if _is_masked(X) else X if hasattr(X, "dtype") else np.asarray(X)
     if not isinstance(array, np.ndarray) or isinstance(array, np.matrix) or array.ndim != 2:
         return array
@@ -256,7 +286,7 @@ def _is_zero_filled(column):
     return not is_missing(column.array.fill_value) and bool(column.array.fill_value == 0)
 
 
-def _plain_frame(X):
+def _plain_frame(X, categories=None):
     """As :func:`plain_table`, for a data frame."""
     dtypes = getattr(X, "dtypes", None)
     if hasattr(X, "iloc") and all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
@@ -265,23 +295,39 @@ def _plain_frame(X):
             return X.to_numpy(dtype=only.pop() if len(only) == 1 and only <= {*KEPT_TYPES} else np.float64)
     columns = list(_columns(X))
     if any(_is_sparse_column(column) for _, column in columns):
-        return _sparse_frame(columns, X.shape)
+        return _sparse_frame(columns, X.shape, categories)
     numbers = np.empty(X.shape, dtype=np.float64)
     for position, (name, column) in enumerate(columns):
-        numbers[:, position] = _column_numbers(column, f"column {name!r}")
+        coded = categories is not None and categories[position]
+        numbers[:, position] = _codes(column) if coded else _column_numbers(column, f"column {name!r}")
     return numbers
 
 
-def _sparse_frame(columns, shape):
+def _codes(column):
+    """Bring a column of categories to numbers of those that are there, from 0 on, and NaN."""
+    if hasattr(column, "cat") and hasattr(column.cat, "codes"):
+        codes = np.array(column.cat.codes, dtype=np.float64)
+        codes[codes < 0.0] = np.nan
+        return codes
+    values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    known = sorted(
+        {value for value in values if not is_missing(value)}, key=lambda value: (str(type(value)), value)
+    )
+    places = {value: float(place) for place, value in enumerate(known)}
+    return np.array([np.nan if is_missing(value) else places[value] for value in values], dtype=np.float64)
+
+
+def _sparse_frame(columns, shape, categories=None):
     """Bring a data frame with sparse columns to CSR, or to a dense array if that is smaller."""
     rows, values, all_zero_filled = [], [], True
-    for name, column in columns:
+    for position, (name, column) in enumerate(columns):
         if _is_zero_filled(column):
             rows.append(column.array.sp_index.to_int_index().indices)
             values.append(np.asarray(column.array.sp_values, dtype=np.float64))
             continue
         all_zero_filled = False
-        numbers = _column_numbers(column, f"column {name!r}")
+        coded = categories is not None and categories[position]
+        numbers = _codes(column) if coded else _column_numbers(column, f"column {name!r}")
         rows.append(np.flatnonzero(numbers))
         values.append(numbers[rows[-1]])
     starts = np.concatenate([[0], np.cumsum([len(each) for each in rows], dtype=np.int64)])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from numbers import Integral, Real
 
 import numpy as np
 
 from reliefe._threads import Team
 from reliefe.distances import METRICS
+from reliefe.inputs import categorical_columns
 from reliefe.scaling import distinct_values
 from reliefe.targets import EMBEDDED_DISTANCES, SET_DISTANCES
 
@@ -15,7 +17,7 @@ from reliefe.targets import EMBEDDED_DISTANCES, SET_DISTANCES
 TARGETS = ("classification", "regression")
 MISSING = ("raise", "ignore")
 
-_DISCRETE_FEATURES = "discrete_features must be None, a mask, a list of column numbers"
+_DISCRETE_FEATURES = "discrete_features must be None, a mask, a list of column numbers or of names"
 
 
 def check_parameters(estimator):
@@ -170,16 +172,37 @@ def check_column_parameters(parameters):
         raise ValueError(f"missing must be one of {list(MISSING)}, got {missing!r}.")
     _positive_integer("discrete_threshold", parameters["discrete_threshold"])
     discrete = parameters["discrete_features"]
-    if isinstance(discrete, str) and discrete != "auto":
-        raise ValueError(f'{_DISCRETE_FEATURES} or "auto", got {discrete!r}.')
+    if isinstance(discrete, str) and discrete not in ("auto", "from_dtype"):
+        raise ValueError(f'{_DISCRETE_FEATURES}, "auto" or "from_dtype", got {discrete!r}.')
 
 
-def discrete_columns(discrete_features, threshold, X, profile=None, n_jobs=None):
+def categories_of(discrete_features, X):
+    """Say which columns of the caller's X hold categories by their type, if that is asked for.
+
+    Parameters
+    ----------
+    discrete_features : object
+        As in :class:`reliefe.ReliefF`.
+    X : object
+        As the caller handed it in.
+
+    Returns
+    -------
+    bool ndarray of shape (p,), or None
+        None unless ``discrete_features`` is "from_dtype".
+    """
+    asked = isinstance(discrete_features, str) and discrete_features == "from_dtype"
+    return categorical_columns(X) if asked else None
+
+
+def discrete_columns(
+    discrete_features, threshold, X, profile=None, n_jobs=None, *, names=None, categories=None
+):
     """Say which columns are discrete.
 
     Parameters
     ----------
-    discrete_features : None, "auto", or array-like of booleans (p,) or of integers
+    discrete_features : None, "auto", "from_dtype", or array-like of booleans (p,), of integers or of names
         As in :class:`reliefe.ReliefF`.
     threshold : int
         With "auto", the largest number of distinct values of a discrete column.
@@ -189,6 +212,10 @@ def discrete_columns(discrete_features, threshold, X, profile=None, n_jobs=None)
         From there, too.
     n_jobs : int or None
         Number of threads.
+    names : array-like of str (p,), optional
+        Names of the columns.
+    categories : bool ndarray of shape (p,), optional
+        From :func:`categories_of`; needed with "from_dtype".
 
     Returns
     -------
@@ -198,25 +225,47 @@ def discrete_columns(discrete_features, threshold, X, profile=None, n_jobs=None)
     if discrete_features is None:
         return None
     if isinstance(discrete_features, str):
+        if discrete_features == "from_dtype":
+            return categories
         if profile is None:
             return distinct_values(X) <= threshold
         with Team(n_jobs) as team:
             return profile.n_distinct(X, np.arange(p), team) <= threshold
     given = np.asarray(discrete_features)
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "biu"):
-        raise TypeError(f'{_DISCRETE_FEATURES} or "auto", got {discrete_features!r}.')
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "biuUTO"):
+        raise TypeError(f'{_DISCRETE_FEATURES}, "auto" or "from_dtype", got {discrete_features!r}.')
     if given.dtype.kind == "b":
         if given.shape[0] != p:
             raise ValueError(
                 f"discrete_features is a mask for {given.shape[0]} columns, but X has {p} columns."
             )
         return given.copy()
+    if given.size and given.dtype.kind in "UTO":
+        given = _places_of(discrete_features, names)
     outside = given[(given < 0) | (given >= p)]
     if outside.size:
         raise ValueError(f"discrete_features names the column {outside[0]}; X has the columns 0 … {p - 1}.")
     mask = np.zeros(p, dtype=bool)
     mask[given.astype(np.int64)] = True
     return mask
+
+
+def _places_of(wanted, names):
+    """Find columns by name."""
+    if not all(isinstance(name, str) for name in wanted):
+        raise TypeError(f'{_DISCRETE_FEATURES}, "auto" or "from_dtype", got {wanted!r}.')
+    if names is None:
+        raise ValueError(
+            f"discrete_features names the column {str(wanted[0])!r}, but the columns of X have no names; hand in a "
+            "data frame, or give column numbers."
+        )
+    places = {str(name): place for place, name in enumerate(names)}
+    strange = [str(name) for name in wanted if str(name) not in places]
+    if strange:
+        near = get_close_matches(strange[0], places, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"discrete_features names the column {strange[0]!r}, which X does not have{hint}")
+    return np.array([places[str(name)] for name in wanted], dtype=np.int64)
 
 
 def _check_memory(memory):

@@ -75,9 +75,10 @@ class ReliefF(Ranker):
     missing : {"raise", "ignore"}, default="raise"
         What missing values in X (NaN, NaT, None, ``pandas.NA``, masked values) are: an error, or left out. In y
         they are an error.
-    discrete_features : None, "auto", or array-like, default=None
-        Columns whose values are categories: a mask of booleans, or column numbers. "auto" takes those with at most
-        ``discrete_threshold`` distinct values, as skrebate does.
+    discrete_features : None, "auto", "from_dtype", or array-like, default=None
+        Columns whose values are categories: a mask of booleans, column numbers, or names of a data frame's columns.
+        "auto" takes those with at most ``discrete_threshold`` distinct values, as skrebate does; "from_dtype" those
+        of a type of categories in a data frame of pandas, polars or Arrow, whatever their values are.
     discrete_threshold : int, default=10
         See ``discrete_features``.
     compatible : None or "skrebate", default=None
@@ -173,7 +174,7 @@ class ReliefF(Ranker):
 
         check_parameters(self)
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Compute the weights.
 
         Parameters
@@ -185,6 +186,10 @@ class ReliefF(Ranker):
             Class of each row (numbers, text or booleans, at least two different), or 0/1 for each of q labels
             (multi-label; rows without a label are allowed, but not all rows may have the same labels). With
             ``target="regression"``, a number per row.
+        sample_weight : array-like of shape (n,), optional
+            What each row counts, from 0 on: its update is multiplied by it, sums are divided by the sum of the
+            weights, and P(q) is the share of class q in it. Ranges of columns and neighbours are those of all rows,
+            also of those that weigh 0. Not with label sets.
 
         Returns
         -------
@@ -201,14 +206,15 @@ class ReliefF(Ranker):
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe import compatible
         from reliefe.engine import Phases, relief_weights
-        from reliefe.parameters import discrete_columns
+        from reliefe.parameters import categories_of, discrete_columns
         from reliefe.validation import check_response, check_X, check_y
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
             self.check_parameters()
-            X, profile = check_X(self, X, y, self._parameter("missing"), self.n_jobs)
+            categories = categories_of(self._parameter("discrete_features"), X)
+            X, profile = check_X(self, X, y, self._parameter("missing"), self.n_jobs, categories)
             n, p = X.shape
             self._check_selection_against(p)
             if self.target == "regression":
@@ -221,8 +227,10 @@ class ReliefF(Ranker):
                     f'{type(self).__name__}: compatible="skrebate" takes one class per row, but y has {y.shape[1]} '
                     "columns of labels, which scikit-rebate does not know; use compatible=None."
                 )
+            sample_weight = self._checked_weight(sample_weight, y, n)
             given = (self._parameter("discrete_features"), self._parameter("discrete_threshold"), X)
-            discrete = discrete_columns(*given, profile, self.n_jobs)
+            names = getattr(self, "feature_names_in_", None)
+            discrete = discrete_columns(*given, profile, self.n_jobs, names=names, categories=categories)
             if discrete is not None:
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
@@ -231,6 +239,8 @@ class ReliefF(Ranker):
             del X
         rows = self._rows_to_use(n, random_state)
         target, codes = self._target(y, random_state, phases)
+        if sample_weight is not None:
+            target.weigh(sample_weight, rows)
         # No more than the rows there are: the arrays behind this cannot hold any integer.
         groups = target.groups(None if self.n_neighbors == "adaptive" else min(self.n_neighbors, Z.shape[0]))
         if skrebate and compatible.both_kinds(discrete):
@@ -255,6 +265,20 @@ class ReliefF(Ranker):
         self.remembered_seconds_ = phases.saved
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started + phases.saved}
         return self
+
+    def _checked_weight(self, sample_weight, y, n):
+        """Return what each row counts, (n,), or None where all count the same; ``y`` has been checked."""
+        from reliefe.validation import check_sample_weight
+
+        weight = check_sample_weight(sample_weight, n)
+        if weight is None:
+            return None
+        if sparse.issparse(y):
+            raise ValueError(
+                f"{type(self).__name__}: sample_weight goes with one class or number per row, not with label sets."
+            )
+        self._check_weight_of_classes(weight, None if self.target == "regression" else y)
+        return weight
 
     def _rows_to_use(self, n, random_state):
         """Rows to update from, ascending."""

@@ -54,7 +54,7 @@ class _ThresholdRanker(Ranker):
 
         check_threshold_parameters(self)
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Compute the weights.
 
         Parameters
@@ -64,6 +64,8 @@ class _ThresholdRanker(Ranker):
             matrices are never made dense.
         y : array-like of shape (n,)
             Class of each row (numbers, text or booleans), at least two different.
+        sample_weight : array-like of shape (n,), optional
+            As in :class:`reliefe.ReliefF`; thresholds are those of all rows.
 
         Returns
         -------
@@ -80,21 +82,26 @@ class _ThresholdRanker(Ranker):
         from reliefe import compatible
         from reliefe.distances import Groups
         from reliefe.engine import Phases
-        from reliefe.parameters import discrete_columns
+        from reliefe.parameters import categories_of, discrete_columns
         from reliefe.scaling import any_missing, normalise
         from reliefe.thresholds import Rule, threshold_weights
-        from reliefe.validation import check_classes, check_X
+        from reliefe.validation import check_classes, check_sample_weight, check_X
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
             self.check_parameters()
-            X, profile = check_X(self, X, y, self.missing, self.n_jobs)
+            categories = categories_of(self.discrete_features, X)
+            X, profile = check_X(self, X, y, self.missing, self.n_jobs, categories)
             n, p = X.shape
             self._check_selection_against(p)
             codes, self.classes_ = check_classes(self, y, n)
+            sample_weight = check_sample_weight(sample_weight, n)
+            if sample_weight is not None:
+                self._check_weight_of_classes(sample_weight, codes)
             given = (self.discrete_features, self.discrete_threshold, X)
-            discrete = discrete_columns(*given, profile, self.n_jobs)
+            names = getattr(self, "feature_names_in_", None)
+            discrete = discrete_columns(*given, profile, self.n_jobs, names=names, categories=categories)
             if discrete is not None:
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
@@ -123,8 +130,8 @@ class _ThresholdRanker(Ranker):
         else:
             source = self._rows(Z, full, groups, phases)
         rule = Rule(self._per_row, self._far, self._similarity)
-        skrebate = self.compatible is not None
-        weights = threshold_weights(Z, full, groups, source, rule, skrebate, self.n_jobs, phases)
+        counted = (source, rule, self.compatible is not None, self.n_jobs, phases)
+        weights = threshold_weights(Z, full, groups, *counted, sample_weight)
         self._set_weights(without_noise(weights))
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
         return self
@@ -175,9 +182,10 @@ class SURF(_ThresholdRanker):
     missing : {"raise", "ignore"}, default="raise"
         What missing values in X are: an error, or left out as in :class:`reliefe.ReliefF`. An embedding cannot
         take missing values.
-    discrete_features : None, "auto", or array-like, default=None
-        Columns whose values are categories: a mask of booleans, or column numbers. "auto" takes those with at most
-        ``discrete_threshold`` distinct values, as skrebate does.
+    discrete_features : None, "auto", "from_dtype", or array-like, default=None
+        Columns whose values are categories: a mask of booleans, column numbers, or names of a data frame's columns.
+        "auto" takes those with at most ``discrete_threshold`` distinct values, as skrebate does; "from_dtype" those
+        of a type of categories in a data frame of pandas, polars or Arrow, whatever their values are.
     discrete_threshold : int, default=10
         See ``discrete_features``.
     compatible : None or "skrebate", default=None

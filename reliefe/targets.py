@@ -130,6 +130,26 @@ def class_coefficients(codes, class_sizes, rows):
     return coefficients
 
 
+def weighted_coefficients(own, shares):
+    """As :func:`class_coefficients`, where classes are not as large as the number of their rows.
+
+    Parameters
+    ----------
+    own : int ndarray of shape (b,)
+        Classes of the rows to give coefficients for.
+    shares : float64 ndarray of shape (c,)
+        How large each class is, in any unit; at least two of them more than 0.
+
+    Returns
+    -------
+    float64 ndarray of shape (b, c)
+    """
+    rest = np.array([np.delete(shares, each).sum() for each in range(shares.shape[0])])
+    coefficients = shares[np.newaxis, :] / rest[own][:, np.newaxis]
+    coefficients[np.arange(own.shape[0]), own] = -1.0
+    return coefficients
+
+
 class _Target:
     """What all targets have: sums kept column by column, and weights made from them at the end.
 
@@ -140,6 +160,22 @@ class _Target:
     """
 
     nearest_first = False
+    _row_weight = None
+
+    def weigh(self, sample_weight, rows):
+        """Let updates count by the weights (n,) of their rows; ``rows`` (s,) are those that are updated from.
+
+        Raises
+        ------
+        ValueError
+            When none of these rows counts.
+        """
+        total = sample_weight[rows].sum()
+        if total == 0.0:
+            raise ValueError(
+                "sample_weight is 0 in all rows that were drawn to update from; raise n_iterations."
+            )
+        self._row_weight = sample_weight * (rows.shape[0] / total)
 
     def new_sums(self, p):
         """Return what updates are added to."""
@@ -173,9 +209,16 @@ class Classes(_Target):
         """Numbers of neighbours as shown to the user, (s, c)."""
         return counts
 
+    def weigh(self, sample_weight, rows):
+        """As :meth:`_Target.weigh`; classes have their share of the weight of all rows."""
+        super().weigh(sample_weight, rows)
+        self._sizes = np.bincount(self.codes, weights=sample_weight, minlength=self._sizes.shape[0])
+
     def _coefficients(self, block, counts):
         """Return what the mean difference to the neighbours of each class is multiplied by, (b, c)."""
-        return class_coefficients(self.codes, self._sizes, block)
+        if self._row_weight is None:
+            return class_coefficients(self.codes, self._sizes, block)
+        return weighted_coefficients(self.codes[block], self._sizes) * self._row_weight[block, np.newaxis]
 
     def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None, advance=None):
         """Add one block's updates to ``weights``. With ``full`` (p,), columns may hold codes and values be NaN."""
@@ -300,6 +343,8 @@ class Responses(_Target):
     def update(self, Z, block, groups, near, counts, abs_mean, sums, team, full=None, advance=None):
         """As :meth:`Classes.update`, to ``sums``."""
         influence = self._influence(counts, near.shape[1])
+        if self._row_weight is not None:
+            influence *= self._row_weight[block, np.newaxis]
         chosen = np.where(
             influence > 0.0, near, 0
         )  # beyond the neighbours there is nothing that could be read

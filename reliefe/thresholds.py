@@ -24,7 +24,7 @@ from reliefe.kernels import mixed
 from reliefe.kernels import thresholds as kernels
 from reliefe.packed import PackedPairs, add_packed
 from reliefe.scaling import any_missing
-from reliefe.targets import add_updates
+from reliefe.targets import add_updates, weighted_coefficients
 
 _BLOCK_BYTES = 32 * 2**20
 _ROW_BYTES = 2**20  # distances that a thread holds at a time where rows are worked on a few at a time
@@ -59,7 +59,7 @@ class Rule:
     similarity: bool = False
 
 
-def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
+def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, sample_weight=None):
     """Weights of all columns from pairs of rows that are near (and far).
 
     Parameters
@@ -80,6 +80,8 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
         Number of threads; the result does not depend on it.
     phases : reliefe.engine.Phases
         Collects the seconds spent on "distances", "neighbours" and "weights".
+    sample_weight : float64 ndarray of shape (n,), optional
+        What each row counts; not with ``skrebate``.
 
     Returns
     -------
@@ -92,6 +94,8 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases):
         rows = _MixedPairs(Z, full, groups, source)
     else:
         rows = (_SparsePairs if sparse.issparse(Z) else _DensePairs)(Z, groups, source)
+    if sample_weight is not None:
+        rows.weigh_rows(sample_weight)
     passes = 1 if rule.per_row or rows.at_once or hasattr(source, "mean_distance") else 2
     with Team(n_jobs) as team, phases.bar(passes * n):
         threshold = None
@@ -231,6 +235,19 @@ class _Pairs:
         self._n_classes = groups.class_ptr.shape[0] - 1
         # Rounding of the distance, of the mean, and of the deviation.
         self._tolerance = 3.0 * float(source.tolerance)
+        self._row_factors = None
+
+    def weigh_rows(self, sample_weight):
+        """Let pairs count by the weight (n,) of the row that they are seen from, and classes by theirs."""
+        class_ptr, weight = self._groups.class_ptr, sample_weight[self._groups.members]
+        sizes = np.diff(class_ptr)
+        own = np.repeat(np.arange(self._n_classes), sizes)
+        shares = np.bincount(own, weights=weight)
+        # What the kernel takes for the share of a class, and what it is to be; by place and class.
+        plain = weighted_coefficients(own, sizes.astype(np.float64))
+        factors = weighted_coefficients(own, shares) / plain
+        factors *= (weight * (self._n / weight.sum()))[:, np.newaxis]
+        self._row_factors, self._plain_shares = np.ascontiguousarray(factors.T), np.ascontiguousarray(plain.T)
 
     def _thresholds(self, block, places, rule, threshold, lo, hi):
         """Take the thresholds of the rows ``lo … hi − 1`` of a block from their distances."""
@@ -266,6 +283,13 @@ class _Pairs:
             block.far,
             block.offsets,
         )
+        if self._row_factors is not None:
+            part, factors = slice(lo, hi), self._row_factors[:, places[lo:hi]]
+            there = block.far[:, part] != 0.0
+            block.near[:, part] *= factors
+            block.far[:, part] *= factors
+            plain = self._plain_shares[:, places[lo:hi]]
+            block.offsets[part] = (there * factors * plain).sum(axis=0)
 
     def _pair_weights(self, block, places, lo, hi, out):
         """Fill ``out`` (b, n) with the weights of the pairs of the rows ``lo … hi − 1``."""

@@ -23,8 +23,8 @@ class TuRF(SubsetRanker):
     estimator : ranker or None, default=None
         Object with ``fit`` and then ``feature_importances_``; cloned for each iteration. None is
         :class:`reliefe.ReliefF` with its defaults. A ``random_state`` of None is replaced by a seed, and
-        ``discrete_features`` of this library's rankers are carried over; other parameters that name columns are
-        not.
+        ``discrete_features`` of this library's rankers are carried over, as numbers, names or types; other
+        parameters that name columns are not.
     removed : int or float, default=0.1
         How many columns an iteration drops, as a number or a share in (0, 1] of all columns; at least one.
     n_final : int, float or None, default=None

@@ -52,7 +52,7 @@ class ColumnError(ValueError):
         return type(self)(self.message, column, None if names is None else str(names[column]))
 
 
-def check_X(estimator, X, y, missing="raise", n_jobs=None):
+def check_X(estimator, X, y, missing="raise", n_jobs=None, categories=None):
     """Check the training rows and bring them to one of two forms.
 
     Parameters
@@ -67,6 +67,8 @@ def check_X(estimator, X, y, missing="raise", n_jobs=None):
         Whether missing values are an error.
     n_jobs : int or None
         Number of threads.
+    categories : bool ndarray of shape (p,), optional
+        From :func:`reliefe.inputs.categorical_columns`: columns of a data frame that become numbers of categories.
 
     Returns
     -------
@@ -85,7 +87,7 @@ def check_X(estimator, X, y, missing="raise", n_jobs=None):
             f"{type(estimator).__name__} requires y to be passed, but the target y is None; "
             "it ranks features by how well they tell classes apart."
         )
-    given, X = X, plain_table(X)
+    given, X = X, plain_table(X, categories)
     dtype = np.float64 if sparse.issparse(X) else KEPT_TYPES
     kinds = {"accept_sparse": "csr", "dtype": dtype, "ensure_all_finite": False, "ensure_min_samples": 2}
     if is_frame(given):
@@ -209,6 +211,48 @@ def check_response(y, n_rows):
     if not np.isfinite(extent):
         raise ValueError("y: its range exceeds what float64 can hold; rescale it first.")
     return (y - low) / extent
+
+
+def check_sample_weight(sample_weight, n_rows):
+    """Check what each row counts.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,), or None
+        Numbers from 0 on, not all 0. Not modified.
+    n_rows : int
+        Number of rows of X.
+
+    Returns
+    -------
+    float64 ndarray of shape (n,), or None
+        None where all rows count the same.
+
+    Raises
+    ------
+    ValueError
+        Naming what is wrong and where.
+    """
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight)
+    if weight.ndim != 1 or weight.shape[0] != n_rows:
+        raise ValueError(
+            f"sample_weight has the shape {weight.shape}; it needs one number for each of the {n_rows} rows of X."
+        )
+    try:
+        weight = weight.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight holds what is no number ({error}).") from None
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0.0)))
+    if wrong.size:
+        raise ValueError(
+            f"sample_weight is {weight[wrong[0]]} in row {wrong[0]}; it must be a number from 0 on."
+        )
+    largest = weight.max()
+    if largest == 0.0:
+        raise ValueError("sample_weight is 0 in every row.")
+    return None if weight.min() == largest else weight / largest
 
 
 def check_classes(estimator, y, n_rows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from reliefe.base import Ranker
 
@@ -25,7 +26,7 @@ class SubsetRanker(Ranker):
         if isinstance(self.estimator, Ranker):
             self.estimator.check_parameters()
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Compute the weights.
 
         Parameters
@@ -34,6 +35,8 @@ class SubsetRanker(Ranker):
             As the wrapped ranker takes it.
         y : array-like
             As the wrapped ranker takes it.
+        sample_weight : array-like of shape (n,), optional
+            What each row counts, as the wrapped ranker takes it.
 
         Returns
         -------
@@ -42,18 +45,30 @@ class SubsetRanker(Ranker):
         Raises
         ------
         TypeError, ValueError
-            For a wrong parameter, or from the wrapped ranker.
+            For a wrong parameter, for sample_weight where the wrapped ranker takes none, or from that ranker.
         """
-        from reliefe.validation import check_X, target_array
+        from reliefe.parameters import categories_of
+        from reliefe.validation import check_sample_weight, check_X, target_array
 
         for left_over in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, left_over)
         self.check_parameters()
-        X, _ = check_X(self, X, y, "ignore" if _may_take_missing(self._ranker()) else "raise")
+        ranker = self._ranker()
+        categories = categories_of(getattr(ranker, "discrete_features", None), X)
+        X, _ = check_X(self, X, y, "ignore" if _may_take_missing(ranker) else "raise", categories=categories)
+        self._given = {"categories": categories}
+        if sample_weight is not None:
+            if not has_fit_parameter(ranker, "sample_weight"):
+                raise TypeError(f"{type(self).__name__}: {type(ranker).__name__} takes no sample_weight.")
+            check_sample_weight(sample_weight, X.shape[0])
+            self._given["sample_weight"] = np.asarray(sample_weight)
         target_array(y)  # a ranker of another library may drop a mask, or take NaT for a class
         self._check_selection_against(X.shape[1])
         random_state = check_random_state(self.random_state)
-        self._set_weights(self._weigh(X, y, random_state))
+        try:
+            self._set_weights(self._weigh(X, y, random_state))
+        finally:
+            del self._given
         return self
 
     def _ranker(self):
@@ -76,15 +91,19 @@ class SubsetRanker(Ranker):
         if isinstance(ranker, Ranker):
             changed["n_features_to_select"] = None  # selecting is the wrapper's business
             discrete = parameters.get("discrete_features")
-            if discrete is not None and not isinstance(discrete, str):
-                changed["discrete_features"] = discrete_columns(discrete, None, X)[columns]
+            if discrete is not None and not (isinstance(discrete, str) and discrete == "auto"):
+                names = getattr(self, "feature_names_in_", None)
+                mask = discrete_columns(discrete, None, X, names=names, categories=self._given["categories"])
+                changed["discrete_features"] = mask[columns]
         if changed:
             ranker.set_params(**changed)
         part = X if columns.shape[0] == X.shape[1] else X[:, columns]  # all columns stay where they are
         if not isinstance(ranker, Ranker):
             part = part.astype(np.float64, copy=False)
         with self._naming_columns(columns):
-            ranker.fit(part, y)
+            ranker.fit(
+                part, y, **{name: self._given[name] for name in ("sample_weight",) if name in self._given}
+            )
         if hasattr(ranker, "classes_"):
             self.classes_ = ranker.classes_
         given = getattr(ranker, "feature_importances_", np.empty(0))

@@ -56,7 +56,7 @@ def coded(
     Returns
     -------
     X : ndarray of float64, C order, or canonical csr_matrix of float64; shape (n, p)
-        All finite.
+        All finite. Of int8 where the source holds nothing else, such as genotypes.
     y : int64 array of shape (n,), or csr_matrix of int8, shape (n, L)
         Codes 0 … c − 1 in the sorted order of the classes; or 0/1 per label, in the order of the source.
     feature_names : tuple of str, length p
@@ -128,7 +128,8 @@ def _table(raw: RawData) -> tuple[Matrix, list[str]]:
         X.sum_duplicates()
         X.eliminate_zeros()
         return X, names
-    return np.ascontiguousarray(X, dtype=np.float64), names
+    X = np.asarray(X)
+    return np.ascontiguousarray(X, dtype=np.int8 if X.dtype == np.int8 else np.float64), names
 
 
 def _check_row_names(raw: RawData, names: Sequence[str]) -> None:

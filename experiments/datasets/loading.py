@@ -24,6 +24,7 @@ from experiments.paths import Places, default_cache, search_places, source_block
 #: little for the rounding of the division.
 SHARE_TOLERANCE = 0.5e-6 + 1e-12
 
+_AT_ONCE = 2**20  # values of a dense matrix that a checksum looks at
 
 #: "auto": one class per row, or labels, as the source has it.
 TASKS = ("multiclass", "multilabel", "auto")
@@ -40,7 +41,8 @@ class Dataset:
     task : str
         ``"multiclass"`` or ``"multilabel"``.
     X : ndarray of float64, C order, or csr_matrix of float64; shape (n, p)
-        Finite numbers. CSR is canonical: sorted indices, nothing stored twice, no stored zeros.
+        Finite numbers; of int8 where the source holds nothing else, such as genotypes. CSR is canonical: sorted
+        indices, nothing stored twice, no stored zeros.
     y : ndarray of int64, shape (n,), or csr_matrix of int8, shape (n, L)
         One class per row: codes 0 … c − 1, in the sorted order of the original classes. Multi-label: 1 where the
         row has the label; nothing else is stored.
@@ -255,9 +257,13 @@ def checksum_of(task: str, X: np.ndarray | sparse.csr_matrix, y: np.ndarray | sp
     """
     # CSR is the common form: the same matrix has the same checksum however it was stored. Fixed byte order and
     # integer width keep it the same on every machine.
-    canonical = sparse.csr_matrix(X)
     digest = hashlib.sha256(f"{task} {X.shape[0]} {X.shape[1]}\n".encode())
-    arrays = [(canonical.indptr, "<i8"), (canonical.indices, "<i8"), (canonical.data, "<f8")]
+    arrays = []
+    if sparse.issparse(X):
+        canonical = sparse.csr_matrix(X)
+        arrays = [(canonical.indptr, "<i8"), (canonical.indices, "<i8"), (canonical.data, "<f8")]
+    else:
+        _add_dense(digest, X)
     if sparse.issparse(y):
         digest.update(f"{y.shape[1]} labels\n".encode())
         arrays += [(y.indptr, "<i8"), (y.indices, "<i8")]
@@ -266,3 +272,16 @@ def checksum_of(task: str, X: np.ndarray | sparse.csr_matrix, y: np.ndarray | sp
     for array, kind in arrays:
         digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
     return digest.hexdigest()
+
+
+def _add_dense(digest: Any, X: np.ndarray) -> None:
+    """Add a dense matrix as CSR holds it, a few rows at a time: that of int8 would take 20 times its memory."""
+    step = max(1, _AT_ONCE // X.shape[1])
+    blocks = [slice(start, start + step) for start in range(0, X.shape[0], step)]
+    per_row = np.concatenate([np.count_nonzero(X[block], axis=1) for block in blocks])
+    digest.update(np.concatenate([[0], np.cumsum(per_row)]).astype("<i8").tobytes())
+    for block in blocks:
+        digest.update(np.nonzero(X[block])[1].astype("<i8").tobytes())
+    for block in blocks:
+        part = X[block]
+        digest.update(part[part != 0].astype("<f8").tobytes())

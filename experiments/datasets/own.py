@@ -130,14 +130,17 @@ def csv(
             cells=table.column_text,
             words_given=na_values is not None,
             line_with=table.line_with if header and skip_lines is None else None,
+            digits=digits,
         )
 
-    frame = table.frame()
+    digits = None if listed(nominal) else table.digits()
+    frame = table.frame() if digits is None else pd.DataFrame(digits, columns=table.names, copy=False)
     columns = reader_of(frame)
     as_text = [columns.place(each, "nominal") for each in listed(nominal)]
     if isinstance(target, str | int):
         as_text.append(columns.place(target, "target"))
-    for place, texts in table.texts(as_text).items():
+    found = table.texts(as_text) if digits is None else {p: frame.iloc[:, p].astype(str) for p in as_text}
+    for place, texts in found.items():
         frame.isetitem(place, texts)
     return reader_of(frame).raw(target, leave_out, nominal)
 

@@ -475,7 +475,7 @@ class _Fitting:
     def __init__(self, cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int]):
         self._cell, self._part = cell, part
         used = order[: sizes[-1]]
-        train, test = part.X_train[:, used], part.X_test[:, used]
+        train, test = (_floats(X[:, used]) for X in (part.X_train, part.X_test))
         if cell.task == "multilabel":
             # Learners of label matrices take them dense only; a byte a label is the least that can be. Columns are
             # left as they are: scaling is there for logistic regression to converge (``decisions.md`` §4.3).
@@ -503,6 +503,11 @@ class _Fitting:
         seconds = time.perf_counter() - start
         micro, macro = self._f1(self._part.y_test, predicted)
         return Score(micro, macro, seconds, way)
+
+
+def _floats(X: Any) -> Any:
+    """Return the columns that a learner is to see as floats; what is kept as int8 is so to save memory."""
+    return X if X.dtype.kind == "f" else X.astype(np.float64)
 
 
 def _scores(grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]) -> dict[str, Any]:

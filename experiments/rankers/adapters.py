@@ -144,8 +144,9 @@ def rank(
     """Fit a configured ranker on one training fold.
 
     The ranker gets a copy of the data, so that none can change what the learner sees later; a dense float64 C
-    copy when its scikit-learn tags do not say that it takes sparse input. Copying and densifying happen before the
-    clock starts: the clock wraps ``fit`` alone (``decisions.md`` §4.7).
+    copy when its scikit-learn tags do not say that it takes sparse input. Data of int8 stay int8 for the rankers of
+    this project's library. Copying and densifying happen before the clock starts: the clock wraps ``fit`` alone
+    (``decisions.md`` §4.7).
 
     Parameters
     ----------
@@ -189,7 +190,7 @@ def rank(
     if hasattr(built, "fit"):
         _seed_estimator(built, seed)
         _share_embeddings(built, memory)
-        X = _own_copy(X, keep_sparse=_accepts_sparse(built))
+        X = _own_copy(X, keep_sparse=_accepts_sparse(built), keep_type=_accepts_any_type(built))
         run = functools.partial(built.fit, X, y)
     else:
         if "random_state" in parameter_names(built.func)[0] and built.keywords.get("random_state") is None:
@@ -206,11 +207,16 @@ def rank(
     return RankResult(checked_weights(returned, name, n_features), fit_seconds)
 
 
-def _own_copy(X: Any, keep_sparse: bool) -> Any:
+def _own_copy(X: Any, keep_sparse: bool, keep_type: bool = False) -> Any:
     if sparse.issparse(X):
         # tocsr keeps the flavour (matrix or array) the caller uses
         return X.tocsr(copy=True) if keep_sparse else np.ascontiguousarray(X.toarray(), dtype=np.float64)
-    return np.array(X, dtype=np.float64, order="C", copy=True)
+    return np.array(X, dtype=X.dtype if keep_type else np.float64, order="C", copy=True)
+
+
+def _accepts_any_type(estimator: Any) -> bool:
+    """Whether a ranker reads genotypes of one byte as they are; others get floats, as all do of other data."""
+    return type(estimator).__module__.partition(".")[0] == "reliefe"
 
 
 def _accepts_sparse(estimator: Any) -> bool:

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
-from reliefe import ReliefE, ReliefF
+from reliefe import MultiSURF, ReliefE, ReliefF, TuRF
 
 NAMES = ["age", "signal", "dose", "echo", "weight"]
 
@@ -179,6 +179,20 @@ def test_a_share_is_taken_as_it_is_written(share, p, kept):
     """0.29 · 100 is 28.999…996 in floating point; who writes 0.29 means 29 of 100."""
     X = np.random.default_rng(137).normal(size=(10, p))
     assert ReliefF(n_features_to_select=share).fit(X, np.arange(10) % 2).get_support().sum() == kept
+
+
+@pytest.mark.parametrize("kind", [ReliefF, ReliefE, MultiSURF, TuRF])
+def test_all_columns_are_kept_where_more_are_asked_for(kind, data):
+    """In a pipeline, a step before the ranker may leave fewer columns than one thinks."""
+    X, y = data
+    make = ranker_of if kind in (ReliefF, ReliefE) else lambda kind, **given: kind(**given)
+    ranker = make(kind, n_features_to_select=6)
+    with pytest.warns(
+        UserWarning, match=r"n_features_to_select=6 is more than the 5 columns of X; all of them are kept"
+    ):
+        pipeline = make_pipeline(ranker).fit(X, y)
+    np.testing.assert_array_equal(pipeline.transform(X), X)
+    assert pipeline.get_feature_names_out().tolist() == [f"x{j}" for j in range(5)]
 
 
 # ----------------------------------------------------------------------------------- pipelines and searches

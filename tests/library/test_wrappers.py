@@ -356,7 +356,6 @@ class Broken(Fixed):
         (VLS(subset_size=True), TypeError, "subset_size must be a positive integer or a share"),
         (VLS(n_subsets=0), ValueError, "n_subsets must be a positive integer or None"),
         (VLS(random_state="x"), TypeError, "random_state must be None, an integer"),
-        (TuRF(n_features_to_select=13), ValueError, "n_features_to_select=13 is more than the 12 columns"),
         (TuRF(Broken()), ValueError, "Broken gave no feature_importances_ with one finite weight"),
     ],
 )

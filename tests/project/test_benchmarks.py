@@ -108,6 +108,21 @@ def test_multisurf_is_held_against_its_peers(tmp_path):
         assert -1 < peak["measured"] < peak["wanted"]
 
 
+def test_genotypes_are_measured(tmp_path):
+    names = ("genotypes", "multisurf_genotypes", "cohort", "huge", "genotypes_two_threads")
+    code, results = run(tmp_path, "--only", *names, "--peer-python", f"fast_select={sys.executable}")
+    assert code == 0
+    found = [results["workloads"][name] for name in names]
+    for each in found[:2]:
+        assert [row["wanted"] for row in each["goals"]] == [60]
+        [compared] = each["agreement"]
+        assert compared["agrees"] is None and compared["spearman"] > 0.9
+    wanted = [row["wanted"] for row in found[2]["goals"]]
+    assert wanted[0::2] == [12, 25] and wanted[1] == wanted[3] == pytest.approx(381.5, abs=0.1)
+    assert all(row["measured"] is not None for each in found[2:] for row in each["goals"])
+    assert "random genotypes, int8, 60 x 900, 2 classes" in (tmp_path / "results.md").read_text()
+
+
 def test_own_measurements_run(tmp_path):
     _, results = run(tmp_path, "--only", "memory", "two_threads", "growth")
     found = results["workloads"]

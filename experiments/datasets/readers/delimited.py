@@ -13,11 +13,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from experiments.datasets.download.files import Content
 from experiments.datasets.names import find_columns
 from experiments.datasets.raw import numbered_names
+from experiments.datasets.readers.digits import digits_of
 from experiments.errors import DatasetError
 
 #: Words that mean a missing value unless others are named, beside the empty cell: those of pandas, and the mark of
@@ -329,6 +331,10 @@ class TextTable:
             numbers = pd.to_numeric(bare, errors="coerce")
             only = (numbers.notna() | bare.isna()).all() and self._decimal == "."
             frame.isetitem(place, numbers if only else bare)
+
+    def digits(self) -> np.ndarray | None:
+        """Read the cells as bytes, where each is a single digit, as :func:`digits_of` does."""
+        return digits_of(self._rows_text, self.lines.delimiter, self.lines.n_columns, self.words)
 
     def texts(self, places: Sequence[int]) -> dict[int, pd.Series]:
         """Return the cells of columns as text, blanks around them taken off; missing ones are NaN."""

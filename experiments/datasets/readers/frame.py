@@ -69,6 +69,8 @@ class FrameReader:
         Whether the user said which words mean a missing value.
     line_with : callable, optional
         Name → line that holds it, if one does, for messages.
+    digits : ndarray of int8, shape (n, columns of the frame), optional
+        All cells, if these are single digits; features then keep that type, and need no look at each.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class FrameReader:
         cells: Callable[[int], pd.Series] | None = None,
         words_given: bool = True,
         line_with: Callable[[str], int | None] | None = None,
+        digits: np.ndarray | None = None,
     ) -> None:
         self._frame = frame
         self._names = [str(each) for each in frame.columns]
@@ -95,6 +98,7 @@ class FrameReader:
         self._cells = cells
         self._words_given = words_given
         self._line_with = line_with
+        self._digits = digits
         header = list(self._names if header is None else header)
         self._twice = {
             name for name, count in pd.Series(header, dtype=object).value_counts().items() if count > 1
@@ -176,13 +180,7 @@ class FrameReader:
         gone = {*wanted, *(self.place(each, "leave_out") for each in listed(leave_out))}
         kept = [place for place in range(len(self._names)) if place not in gone]
         self._tell_of_doubles(kept)
-        X = np.empty((len(self._frame), len(kept)))
-        values = {}
-        for new, place in enumerate(kept):
-            X[:, new], texts = self._feature(place, place in named)
-            if texts is not None:
-                values[new] = texts
-        self._check_counters(X, kept, values)
+        X, values = self._features(kept, named)
         parts = {
             "nominal": values or None,
             "place_of": self._in_file,
@@ -197,6 +195,19 @@ class FrameReader:
         )
         label_names = [self._names[place] for place in wanted]
         return RawData(X, sparse.csr_matrix(labels), names, label_names=label_names, **parts)
+
+    def _features(self, kept: Sequence[int], named: set[int]) -> tuple[np.ndarray, dict[int, list[str]]]:
+        """Return columns as numbers, and the values of those that are nominal."""
+        if self._digits is not None and not named:
+            return np.take(self._digits, kept, axis=1), {}
+        X = np.empty((len(self._frame), len(kept)))
+        values = {}
+        for new, place in enumerate(kept):
+            X[:, new], texts = self._feature(place, place in named)
+            if texts is not None:
+                values[new] = texts
+        self._check_counters(X, kept, values)
+        return X, values
 
     def _in_file(self, row: int) -> str:
         return f"{self._file}, {self._place_of(row)}"

@@ -49,6 +49,7 @@ def test_genotypes_and_classes(path, here, rng):
     write(here, genotypes, phenotypes)
     data = loaded("dataset=plink", f"dataset.path={path}")
     np.testing.assert_array_equal(data.X, genotypes)
+    assert data.X.dtype == np.int8
     assert data.y.tolist() == [each - 1 for each in phenotypes]
     assert data.class_names == ("control", "case")
     assert data.feature_names == tuple(f"rs{place}" for place in range(7))
