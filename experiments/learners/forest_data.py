@@ -108,7 +108,7 @@ def describe_columns(X) -> Columns:
         feature=nothing,
         rank=nothing,
         list_row=nothing,
-        list_rank=nothing,
+        list_key=np.empty(0, dtype=np.int64),
         slot=np.empty(p, dtype=np.int32),
         ranks=np.empty((0, n), dtype=np.int32),
     )
@@ -160,12 +160,11 @@ def _cut(array: np.ndarray, length: int) -> np.ndarray:
 
 def with_lists(columns: Columns) -> Columns:
     """Add the rows of each feature."""
-    n_entries = len(columns.feature)
-    list_row = np.empty(n_entries, dtype=np.int32)
-    list_rank = np.empty(len(columns.rank), dtype=np.int32)
+    list_key = np.empty(len(columns.rank), dtype=np.int64)
+    list_row = np.empty(0 if len(list_key) else len(columns.feature), dtype=np.int32)
     n = len(columns.start) - 1
-    by_features(columns.start, columns.feature, columns.rank, n, columns.region, list_row, list_rank)
-    return columns._replace(list_row=list_row, list_rank=list_rank)
+    by_features(columns.start, columns.feature, columns.rank, n, columns.region, list_row, list_key)
+    return columns._replace(list_row=list_row, list_key=list_key)
 
 
 def grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, Groups]:

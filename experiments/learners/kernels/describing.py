@@ -205,13 +205,14 @@ def by_rows(region, list_row, list_rank, n, start, feature, rank):
 
 
 @kernel
-def by_features(start, feature, rank, n, region, list_row, list_rank):
+def by_features(start, feature, rank, n, region, list_row, list_key):
     """Turn lists of features, row by row, into lists of rows, feature by feature."""
     top = region[:-1].copy()
     for i in range(n):
         for q in range(start[i], start[i + 1]):
             at = top[feature[q]]
             top[feature[q]] += 1
-            list_row[at] = i
             if rank.shape[0] > 0:
-                list_rank[at] = rank[q]
+                list_key[at] = (np.int64(rank[q]) << 32) | i
+            else:
+                list_row[at] = i
