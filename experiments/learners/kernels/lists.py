@@ -145,13 +145,12 @@ def kept_rows(lists, begin, end, some_rows):
 @inner_kernel
 def rows_inside(list_row, list_key, first, last, place, start, end, some_rows):
     """Find the rows of a node in a whole list; return how many."""
-    n_inside = 0
+    n_inside = np.int64(0)
     with_rank = list_key.shape[0] > 0
-    for q in range(first, last):
-        i = list_key[q] & ROW if with_rank else np.int64(list_row[q])
-        if start <= place[i] < end:
-            some_rows[n_inside] = i
-            n_inside += 1
+    for q in range(np.uint64(first), np.uint64(last)):
+        i = np.uint32(list_key[q]) if with_rank else np.uint32(list_row[q])
+        some_rows[np.uint64(n_inside)] = i
+        n_inside += (start <= place[i]) & (place[i] < end)
     return n_inside
 
 
@@ -165,12 +164,12 @@ def kept_keys(lists, begin, end, rank, keys):
 @inner_kernel
 def keys_inside(list_key, first, last, place, start, end, keys):
     """Copy the keys of the rows of a node from a whole list; return how many."""
-    n_inside = 0
-    for q in range(first, last):
+    n_inside = np.int64(0)
+    for q in range(np.uint64(first), np.uint64(last)):
         key = list_key[q]
-        if start <= place[key & ROW] < end:
-            keys[n_inside] = key
-            n_inside += 1
+        at = place[np.uint32(key)]
+        keys[np.uint64(n_inside)] = key
+        n_inside += (start <= at) & (at < end)
     return n_inside
 
 
