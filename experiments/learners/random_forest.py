@@ -7,8 +7,8 @@ threshold and every leaf. :func:`covers` says for which parameters and data;
 
 Memory, in bytes, at most:
 
-* features: 24 a value that a sparse matrix stores, or 10 a value of a dense matrix and 2 MiB; 64 a feature. A sparse
-  matrix is never made dense;
+* features: 24 a value that a sparse matrix stores, or 10 a value of a dense matrix and 2 MiB; 64 a feature. A
+  sparse matrix is never made dense;
 * each thread, for one tree that is forgotten when it has voted: 220 a row, 12 a label of a row, 60 a feature; where
   lists follow the nodes (few features, many rows), 24 a stored value and 12 log2(n) a feature;
 * rows to predict: 8 a value; 16 a row and label for votes, 8 a row and class; for each tree whose votes wait, at
