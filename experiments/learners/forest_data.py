@@ -14,7 +14,7 @@ from experiments.learners.kernels.layout import Columns
 #: Rows that are equal in all features are counted together when there are no more different ones than this share.
 _WORTH_GROUPING = 0.7
 #: Values of dense features that are sorted in one call.
-_SORTED_TOGETHER = 2**19
+_SORTED_TOGETHER = 2**16
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,15 @@ def describe_columns(X) -> Columns:
     """
     n, p = X.shape
     nothing = np.empty(0, dtype=np.int32)
-    if sparse.issparse(X):
+    is_sparse = sparse.issparse(X)
+    if is_sparse:
         X = X.astype(np.float32).tocsc()
         X.sum_duplicates()
         X.eliminate_zeros()
         start, row_of = (each.astype(np.int32, copy=False) for each in (X.indptr, X.indices))
-        data, dense, n_stored = X.data, np.empty((0, 0), dtype=np.float32), X.nnz
-        step = p
+        data, step = X.data, p
+        dense, order = np.empty((0, 0), dtype=np.float32), np.empty((0, 0), dtype=np.int64)
     else:
-        dense, n_stored = np.ascontiguousarray(X.T, dtype=np.float32), n * p
         start, row_of, data = nothing, nothing, np.empty(0, dtype=np.float32)
         step = max(1, _SORTED_TOGETHER // n)
     columns = Columns(
@@ -102,43 +102,69 @@ def describe_columns(X) -> Columns:
         close=np.empty(p, dtype=np.bool_),
         default=np.empty(p, dtype=np.int32),
         value_start=np.zeros(p + 1, dtype=np.int64),
-        values=np.empty(n_stored + p, dtype=np.float32),
+        values=np.empty(0, dtype=np.float32),
         region=np.zeros(p + 1, dtype=np.int64),
         start=np.empty(n + 1, dtype=np.int64),
         feature=nothing,
         rank=nothing,
         list_row=nothing,
-        list_rank=nothing,
+        list_key=np.empty(0, dtype=np.int64),
         slot=np.empty(p, dtype=np.int32),
-        ranks=np.empty((len(dense), n), dtype=np.int32),
+        ranks=np.empty((0, n), dtype=np.int32),
     )
-    list_row, list_rank = (np.empty(n_stored, dtype=np.int32) for _ in range(2))
+    list_row, list_rank = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
     counters = np.zeros(4, dtype=np.int64)
     for first in range(0, p, step):
         last = min(first + step, p)
-        order = np.argsort(dense[first:last], axis=1) if len(dense) else np.empty((0, 0), dtype=np.int64)
+        if not is_sparse:
+            dense = np.ascontiguousarray(X[:, first:last].T, dtype=np.float32)
+            order = np.argsort(dense, axis=1)
+        # Room for what these features can have at most.
+        n_values, n_entries, n_dense, _ = counters.tolist()
+        n_more = len(data) if is_sparse else dense.size
+        columns = columns._replace(
+            values=_with_room(columns.values, n_values + n_more + last - first),
+            ranks=columns.ranks if is_sparse else _with_room(columns.ranks, n_dense + last - first),
+        )
+        list_row, list_rank = (_with_room(each, n_entries + n_more) for each in (list_row, list_rank))
         describe(start, row_of, data, dense, order, first, last, n, columns, list_row, list_rank, counters)
     n_values, n_entries, n_dense, n_few = counters.tolist()
     columns = columns._replace(
-        values=columns.values[:n_values].copy(),
+        values=_cut(columns.values, n_values),
+        ranks=np.empty((n_dense, n), dtype=np.int32) if is_sparse else _cut(columns.ranks, n_dense),
+    )
+    if is_sparse:
+        fill_ranks(start, row_of, data, columns.slot, columns.value_start, columns.values, columns.ranks)
+    del X, start, row_of, data, dense, order  # before as much is made again, row by row
+    columns = columns._replace(
         feature=np.empty(n_entries, dtype=np.int32),
         rank=np.empty(n_entries if n_few else 0, dtype=np.int32),
-        ranks=columns.ranks[:n_dense] if len(dense) else np.empty((n_dense, n), dtype=np.int32),
     )
-    if not len(dense):
-        fill_ranks(start, row_of, data, columns.slot, columns.value_start, columns.values, columns.ranks)
     by_rows(columns.region, list_row, list_rank, n, columns.start, columns.feature, columns.rank)
     return columns
 
 
+def _with_room(array: np.ndarray, length: int) -> np.ndarray:
+    """Return an array that begins with the same and has the length at least."""
+    if len(array) >= length:
+        return array
+    return _cut(array, max(length, len(array) * 9 // 8))
+
+
+def _cut(array: np.ndarray, length: int) -> np.ndarray:
+    """Return an array of another length; the one given is of no more use."""
+    # In place: not twice in memory. Nothing else refers to the values of these arrays.
+    array.resize((length, *array.shape[1:]), refcheck=False)
+    return array
+
+
 def with_lists(columns: Columns) -> Columns:
     """Add the rows of each feature."""
-    n_entries = len(columns.feature)
-    list_row = np.empty(n_entries, dtype=np.int32)
-    list_rank = np.empty(len(columns.rank), dtype=np.int32)
+    list_key = np.empty(len(columns.rank), dtype=np.int64)
+    list_row = np.empty(0 if len(list_key) else len(columns.feature), dtype=np.int32)
     n = len(columns.start) - 1
-    by_features(columns.start, columns.feature, columns.rank, n, columns.region, list_row, list_rank)
-    return columns._replace(list_row=list_row, list_rank=list_rank)
+    by_features(columns.start, columns.feature, columns.rank, n, columns.region, list_row, list_key)
+    return columns._replace(list_row=list_row, list_key=list_key)
 
 
 def grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, Groups]:

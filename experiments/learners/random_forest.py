@@ -5,10 +5,14 @@ its seed, the rows drawn for it, the features drawn at every node, the objective
 threshold and every leaf. :func:`covers` says for which parameters and data;
 :func:`experiments.learners.self_check.passes` whether the installed scikit-learn grows its trees this way.
 
-Memory: the features take at most 24 bytes per value that is not the most frequent one of its feature, of
-which 12 in every thread, or 4 bytes per value where no value is frequent. A tree takes 70 bytes a row and
-40 bytes a feature in every thread, and is forgotten when it has voted; the votes take 16 bytes per test row
-and label.
+Memory, in bytes, at most:
+
+* features: 24 a value that a sparse matrix stores, or 10 a value of a dense matrix and 2 MiB; 64 a feature. A
+  sparse matrix is never made dense;
+* each thread, for one tree that is forgotten when it has voted: 220 a row, 12 a label of a row, 60 a feature; where
+  lists follow the nodes (few features, many rows), 24 a stored value and 12 log2(n) a feature;
+* rows to predict: 8 a value; 16 a row and label for votes, 8 a row and class; for each tree whose votes wait, at
+  most two in a thread, 20 a row and 16 a label in a leaf.
 """
 
 from __future__ import annotations

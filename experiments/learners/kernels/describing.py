@@ -80,8 +80,8 @@ def describe(start, row_of, data, dense, order, first, last, n, columns, list_ro
     ----------
     start, row_of, data : arrays
         Columns of a sparse matrix, without stored zeros; not looked at when there is a dense one.
-    dense : float32 array of shape (p, n) or (0, 0)
-        Columns of a dense matrix.
+    dense : float32 array of shape (last - first, n) or (0, 0)
+        These columns of a dense matrix.
     order : int array of shape (last - first, n) or (0, 0)
         The rows of these columns in ascending order of value.
     first, last : int
@@ -106,7 +106,7 @@ def describe(start, row_of, data, dense, order, first, last, n, columns, list_ro
             n_stored = n
             for s in range(n):
                 rows[s] = order[f - first, s]
-                column[s] = dense[f, rows[s]] + np.float32(0)  # no negative zeros
+                column[s] = dense[f - first, rows[s]] + np.float32(0)  # no negative zeros
         else:
             n_stored = start[f + 1] - start[f]
             in_order = True
@@ -205,13 +205,14 @@ def by_rows(region, list_row, list_rank, n, start, feature, rank):
 
 
 @kernel
-def by_features(start, feature, rank, n, region, list_row, list_rank):
+def by_features(start, feature, rank, n, region, list_row, list_key):
     """Turn lists of features, row by row, into lists of rows, feature by feature."""
     top = region[:-1].copy()
     for i in range(n):
         for q in range(start[i], start[i + 1]):
             at = top[feature[q]]
             top[feature[q]] += 1
-            list_row[at] = i
             if rank.shape[0] > 0:
-                list_rank[at] = rank[q]
+                list_key[at] = (np.int64(rank[q]) << 32) | i
+            else:
+                list_row[at] = i

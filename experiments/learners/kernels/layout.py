@@ -28,8 +28,10 @@ class Columns(NamedTuple):
     start: np.ndarray  # (n + 1,) int64
     feature: np.ndarray  # int32: of the stored entries, row by row, ascending
     rank: np.ndarray  # int32: of their values; empty when all sparse features have two values
-    list_row: np.ndarray  # int32: rows of the entries, feature by feature; empty when trees keep lists
-    list_rank: np.ndarray  # int32: of their values; empty when ``rank`` is
+    list_row: (
+        np.ndarray
+    )  # int32: rows of the entries, feature by feature, when ``rank`` is empty and trees keep no lists
+    list_key: np.ndarray  # int64: their rows and the ranks of their values, when only the latter is so
     slot: np.ndarray  # (p,) int32: row of ``ranks``, for dense features
     ranks: np.ndarray  # (number of dense features, n) int32
 

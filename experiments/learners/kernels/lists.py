@@ -143,14 +143,14 @@ def kept_rows(lists, begin, end, some_rows):
 
 
 @inner_kernel
-def rows_inside(list_row, first, last, place, rows, start, end, some_rows):
+def rows_inside(list_row, list_key, first, last, place, start, end, some_rows):
     """Find the rows of a node in a whole list; return how many."""
-    n_inside = 0
-    for q in range(first, last):
-        at = place[list_row[q]]
-        if start <= at < end:
-            some_rows[n_inside] = rows[at]
-            n_inside += 1
+    n_inside = np.int64(0)
+    with_rank = list_key.shape[0] > 0
+    for q in range(np.uint64(first), np.uint64(last)):
+        i = np.uint32(list_key[q]) if with_rank else np.uint32(list_row[q])
+        some_rows[np.uint64(n_inside)] = i
+        n_inside += (start <= place[i]) & (place[i] < end)
     return n_inside
 
 
@@ -162,14 +162,14 @@ def kept_keys(lists, begin, end, rank, keys):
 
 
 @inner_kernel
-def keys_inside(list_row, list_rank, first, last, place, rows, start, end, keys):
-    """Make keys of the rows of a node in a whole list; return how many."""
-    n_inside = 0
-    for q in range(first, last):
-        at = place[list_row[q]]
-        if start <= at < end:
-            keys[n_inside] = (np.int64(list_rank[q]) << 32) | rows[at]
-            n_inside += 1
+def keys_inside(list_key, first, last, place, start, end, keys):
+    """Copy the keys of the rows of a node from a whole list; return how many."""
+    n_inside = np.int64(0)
+    for q in range(np.uint64(first), np.uint64(last)):
+        key = list_key[q]
+        at = place[np.uint32(key)]
+        keys[np.uint64(n_inside)] = key
+        n_inside += (start <= at) & (at < end)
     return n_inside
 
 
@@ -193,9 +193,7 @@ def part(columns, work, f, low, start, end, keeps_lists):
             n_keys = stop - begin
             kept_keys(work.lists, begin, stop, columns.rank, keys)
         else:
-            n_keys = keys_inside(
-                columns.list_row, columns.list_rank, region[f], region[f + 1], place, rows, start, end, keys
-            )
+            n_keys = keys_inside(columns.list_key, region[f], region[f + 1], place, start, end, keys)
         for a in range(n_keys):
             if ((keys[a] >> 32) <= low) != default_left:
                 some[n_movers] = keys[a] & ROW
@@ -204,7 +202,9 @@ def part(columns, work, f, low, start, end, keeps_lists):
         n_movers = stop - begin
         kept_rows(work.lists, begin, stop, some)
     else:
-        n_movers = rows_inside(columns.list_row, region[f], region[f + 1], place, rows, start, end, some)
+        n_movers = rows_inside(
+            columns.list_row, columns.list_key, region[f], region[f + 1], place, start, end, some
+        )
     # Those that move change places with the rows at that end; rows and places stay each other's inverse.
     at_end = end
     for a in range(n_movers):

@@ -52,7 +52,7 @@ def search(columns, sample, work, node, total, n_known, max_features, keeps_list
     mask, is_touched, bounds, best = work.mask, work.is_touched, work.bounds, work.best
     rows, some_rows, keys, present = work.rows, work.some_rows, work.keys, work.present
     about, pairs = sample.about, sample.pairs
-    region, list_row, list_rank, place = columns.region, columns.list_row, columns.list_rank, work.place
+    region, list_row, list_key, place = columns.region, columns.list_row, columns.list_key, work.place
     lists = work.lists
     nothing = np.uint64(0)
     one = np.uint64(1)
@@ -91,7 +91,7 @@ def search(columns, sample, work, node, total, n_known, max_features, keeps_list
                     n_inside = bounds[f, 1] - bounds[f, 0]
                 else:
                     n_inside = rows_inside(
-                        list_row, region[f], region[f + 1], place, rows, start, end, some_rows
+                        list_row, list_key, region[f], region[f + 1], place, start, end, some_rows
                     )
                 constant = n_inside == 0 or n_inside == node.n_groups
         else:
@@ -109,9 +109,7 @@ def search(columns, sample, work, node, total, n_known, max_features, keeps_list
                 n_inside = bounds[f, 1] - bounds[f, 0]
                 kept_keys(lists, bounds[f, 0], bounds[f, 1], columns.rank, keys)
             else:
-                n_inside = keys_inside(
-                    list_row, list_rank, region[f], region[f + 1], place, rows, start, end, keys
-                )
+                n_inside = keys_inside(list_key, region[f], region[f + 1], place, start, end, keys)
             constant = n_inside == 0
             if not constant:
                 least = keys[0]
