@@ -1,7 +1,7 @@
 """From a table as it lies in its source to numbers: nominal columns, missing values, constant columns, classes.
 
-``decisions.md`` §6 and §1.8 say what is done: a nominal column with two values becomes one 0/1 column, one with
-more values a 0/1 column per value. Columns stay sparse where they were.
+A nominal column with two values becomes one 0/1 column, one with more values a 0/1 column per value. Columns stay
+sparse where they were.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ def _indicators(
 
 
 def _constant_columns(X: Matrix) -> np.ndarray:
-    if sparse.issparse(X):  # implicit zeros count as values (``decisions.md`` §1.1)
+    if sparse.issparse(X):  # implicit zeros are values as any other
         return np.asarray(X.max(axis=0).todense()).ravel() == np.asarray(X.min(axis=0).todense()).ravel()
     return X.max(axis=0) == X.min(axis=0)
 

@@ -1,6 +1,6 @@
 """One cell: rank inside each training fold, then score the learner along the ranking.
 
-Everything here follows ``decisions.md`` §4 and the paper's evaluation section.
+The paper's evaluation section is followed.
 """
 
 from __future__ import annotations
@@ -478,7 +478,7 @@ class _Fitting:
         train, test = part.X_train[:, used], part.X_test[:, used]
         if cell.task == "multilabel":
             # Learners of label matrices take them dense only; a byte a label is the least that can be. Columns are
-            # left as they are: scaling is there for logistic regression to converge (``decisions.md`` §4.3).
+            # left as they are: scaling is there for logistic regression to converge.
             self._y = part.y_train.astype(np.uint8).toarray()
             self._f1 = f1_micro_macro_labels
         else:

@@ -145,7 +145,7 @@ def rank(
 
     The ranker gets a copy of the data, so that none can change what the learner sees later; a dense float64 C
     copy when its scikit-learn tags do not say that it takes sparse input. Copying and densifying happen before the
-    clock starts: the clock wraps ``fit`` alone (``decisions.md`` §4.7).
+    clock starts: the time of a ranker is that of ``fit`` alone.
 
     Parameters
     ----------
