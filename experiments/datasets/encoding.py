@@ -6,8 +6,10 @@ sparse where they were.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,11 +24,9 @@ from experiments.datasets.given import (
     texts_of_classes,
 )
 from experiments.datasets.names import as_typed, is_nameless, names_rows
-from experiments.datasets.raw import RawData, as_text
+from experiments.datasets.raw import Matrix, RawData, as_text
 from experiments.errors import DatasetError, wrong_name
 from reliefe.inputs import plain_sparse
-
-Matrix = np.ndarray | sparse.csr_matrix
 
 #: What may be done about missing values.
 MISSING = ("error", "most_frequent", "drop_rows")
@@ -226,7 +226,7 @@ def _counted(number: int) -> str:
     return "1 value is" if number == 1 else f"{number} values are"
 
 
-def _one_hot(X: Matrix, names: list[str], nominal: dict[int, Sequence[str]]) -> tuple[Matrix, list[str]]:
+def _one_hot(X: Matrix, names: list[str], nominal: Mapping[int, Sequence[str]]) -> tuple[Matrix, list[str]]:
     """Turn places in lists of values into 0/1 columns, in the place of the column they come from."""
     if not nominal:
         return X, names
@@ -251,8 +251,7 @@ def _check_made_names(names: Sequence[str], raw: RawData) -> None:
     given = {str(each) for each in raw.feature_names}
     if len(given) < len(raw.feature_names) or len(set(names)) == len(names):
         return
-    met: set[str] = set()
-    twice = next(name for name in names if name in met or met.add(name))
+    twice = next(name for name, times in Counter(names).items() if times > 1)
     raise DatasetError(
         f"two columns would be called {twice!r}: one of that name, and one made of a value of a nominal column; "
         "rename one, or leave one out (dataset.leave_out)"
@@ -260,8 +259,8 @@ def _check_made_names(names: Sequence[str], raw: RawData) -> None:
 
 
 def _indicators(
-    X: np.ndarray | sparse.csc_matrix, column: int, values: list[str], name: str
-) -> tuple[list[np.ndarray | sparse.csc_matrix] | None, list[str]]:
+    X: Matrix, column: int, values: list[str], name: str
+) -> tuple[list[Matrix] | None, list[str]]:
     # Values that are declared and never met would give constant columns, and two values of three met are binary.
     if values == ["0", "1"]:
         return None, []
@@ -321,7 +320,7 @@ def _class_codes(
 
 
 def _label_matrix(
-    labels, names: Sequence[str] | None, place_of: Callable[[int], str]
+    labels: Any, names: Sequence[str] | None, place_of: Callable[[int], str]
 ) -> tuple[sparse.csr_matrix, tuple[str, ...]]:
     if labels.ndim != 2:
         raise DatasetError("one class per row, but the task is multilabel: a column of 0 and 1 per label")
@@ -341,7 +340,7 @@ def _label_matrix(
     return T, tuple(str(each) for each in names)
 
 
-def _check_labels(labels, names: Sequence[str], place_of: Callable[[int], str]) -> None:
+def _check_labels(labels: Any, names: Sequence[str], place_of: Callable[[int], str]) -> None:
     stored = sparse.coo_array(labels) if sparse.issparse(labels) else labels
     values = stored.data if sparse.issparse(labels) else labels
     if values.dtype.kind not in "biuf":
