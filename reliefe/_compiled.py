@@ -10,8 +10,8 @@ from numba.core.dispatcher import Dispatcher
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
 _NO_PLACE = "no locator available"  # numba's words
-_failures = []  # why code could not be kept, once for all functions of a process
-_told = []
+_failures: list[str] = []  # why code could not be kept, once for all functions of a process
+_told: list[bool] = []
 
 
 class _Cache(FunctionCache):

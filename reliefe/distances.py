@@ -188,7 +188,7 @@ class _Measured:
         Rough number of steps it takes to measure from one row; decides how many rows make a piece.
     """
 
-    dtype = np.dtype(np.float64)
+    dtype: np.dtype = np.dtype(np.float64)
     nearest_first = False  # as in DenseColumns
 
     def __init__(self, groups, tolerance, work_per_row):
@@ -271,7 +271,7 @@ class SparseColumns(_Measured):
         Who is looked for.
     """
 
-    dtype = np.dtype(np.int64)
+    dtype: np.dtype = np.dtype(np.int64)
 
     def __init__(self, Z, groups):
         self._fixed = FixedPoint(Z)

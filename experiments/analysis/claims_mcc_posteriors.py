@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from experiments.analysis.pairs import PAPER_PAIRS, ROPE
 from experiments.analysis.paper import checks
-from experiments.analysis.paper.claim import AVERAGE, Claim, Finding
+from experiments.analysis.paper.claim import AVERAGE, Check, Claim, Finding
 from experiments.analysis.paper.evidence import Evidence
 from experiments.analysis.paper.mcc import BAYES, TALK, claim
 from experiments.analysis.paper.reported import SURF
@@ -36,10 +39,23 @@ def _highest_against_multisurf(evidence: Evidence) -> Finding:
     return Finding(found[_MULTISURF] == max(found.values()), f"P(better) than: {told}")
 
 
-def _tested(*args, pairs=PAPER_PAIRS, noisy=False, **settings) -> Claim:
+def _tested(
+    key: str,
+    form: str,
+    place: str,
+    statement: str,
+    reading: str,
+    reason: str,
+    check: Check,
+    *,
+    pairs: Sequence[tuple[str, str]] = PAPER_PAIRS,
+    noisy: bool = False,
+    **settings: Any,
+) -> Claim:
     """Make a claim about posteriors, in which the noise of folds is already; ``noisy`` if it compares several."""
     rankers = tuple(dict.fromkeys(ranker for pair in pairs for ranker in pair))
-    return claim(*args, rankers=rankers, pairs=tuple(pairs), noisy=noisy, **settings)
+    said = (key, form, place, statement, reading, reason, check)
+    return claim(*said, rankers=rankers, pairs=tuple(pairs), noisy=noisy, **settings)
 
 
 CLAIMS = [

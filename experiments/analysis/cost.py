@@ -72,6 +72,6 @@ def _points(measure: str, dataset: str, seconds: pd.Series, quality: pd.Series) 
     # Row i, column j: is j at least as good as i in both, and better in one?
     beaten = (time[None, :] <= time[:, None]) & (good[None, :] >= good[:, None])
     beaten &= (time[None, :] < time[:, None]) | (good[None, :] > good[:, None])
-    kept = ~beaten.any(axis=1)
+    kept = np.logical_not(beaten.any(axis=1))
     columns = zip(seconds.index, time, good, kept, strict=True)
     return [[measure, dataset, ranker, float(t), float(q), bool(k)] for ranker, t, q, k in columns]

@@ -141,7 +141,8 @@ class Posteriors:
         if three[0] == three[0] and np.isfinite(size) and size >= 1:
             rng = np.random.default_rng([number, zlib.crc32(f"{low}\0{high}".encode())])
             counts = rng.multinomial(int(size), np.array(three) / sum(three))
-            three = tuple(float(each) for each in counts / counts.sum())
+            low_wins, equal, high_wins = counts / counts.sum()
+            three = float(low_wins), float(equal), float(high_wins)
         return three if (a, b) == (low, high) else three[::-1]
 
     def n_datasets(self, a: str, b: str) -> int:

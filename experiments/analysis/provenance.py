@@ -94,11 +94,11 @@ def keys(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _counted(texts: pd.Series, names: tuple[str, ...], lines_of: Any) -> pd.DataFrame:
-    counts: dict[tuple[str, ...], int] = {}
+    counts: dict[tuple[Any, ...], int] = {}
     for text, n_rows in texts.dropna().value_counts().items():  # few distinct texts, many rows
         for line in lines_of(json.loads(text)):
             counts[line] = counts.get(line, 0) + int(n_rows)
-    lines = [(*line, n_rows) for line, n_rows in counts.items()]
+    lines: list[tuple[Any, ...]] = [(*line, n_rows) for line, n_rows in counts.items()]
     lines.sort(key=lambda line: (line[0].lower(), -line[-1], line))
     return pd.DataFrame(lines, columns=[*names, "rows"])
 

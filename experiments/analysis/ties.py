@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -9,7 +11,7 @@ import pandas as pd
 TIE = 1e-12
 
 
-def equalised(values) -> np.ndarray:
+def equalised(values: Any) -> np.ndarray:
     """Give numbers that differ by rounding alone one value, so that ``==``, ``<`` and ranks see them as equal.
 
     Parameters
@@ -83,7 +85,7 @@ def tied_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> pd.Data
     return equalised_rows(table).rank(axis=1, ascending=not higher_is_better, method="average")
 
 
-def first_best(curve) -> int:
+def first_best(curve: Any) -> int:
     """Find the first point of a curve that is as high as its highest.
 
     Parameters

@@ -13,6 +13,8 @@ from experiments.analysis.ties import equalised
 #: Probability from which the Bayesian test counts as decided.
 SURE = 0.95
 
+_PROBABILITIES = ["ranker", "p_better", "p_equal", "p_worse", "datasets"]
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -64,9 +66,6 @@ class Verdict:
     surely_better: tuple[str, ...] = ()
     untested: tuple[str, ...] = ()
     probabilities: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_PROBABILITIES))
-
-
-_PROBABILITIES = ["ranker", "p_better", "p_equal", "p_worse", "datasets"]
 
 
 def verdict(

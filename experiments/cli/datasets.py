@@ -110,7 +110,7 @@ def _paper_names() -> list[str]:
     order = {
         name: (block["task"] == "multilabel", block["paper"]["features"]) for name, block in of_paper.items()
     }
-    return sorted(order, key=order.get)
+    return sorted(order, key=order.__getitem__)
 
 
 def _check(chosen: list[str], flags: set[str], overrides: Sequence[str]) -> int:

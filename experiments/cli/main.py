@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import metadata
 from importlib.util import find_spec
+from typing import Any
 
 from experiments.errors import BadInputError
 from experiments.formatting import count
@@ -127,7 +128,7 @@ def run(argv: Sequence[str]) -> int:
             return 0
         result = runner.run_study(plan.configs, skip_absent=in_part, in_process=False)
         # The page of a named study needs posteriors, which take minutes: that is for a report.
-        more = {"absent": result.absent, "whole": not in_part, "arguments": argv}
+        more: dict[str, Any] = {"absent": result.absent, "whole": not in_part, "arguments": argv}
         reports.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, **more)
         return result.exit_code
     except BadInputError as error:
@@ -169,7 +170,7 @@ def report(argv: Sequence[str]) -> int:
         )
         for each in result.quarantined:
             print(f"quarantined, not read as data: {each.moved_to}: {each.reason}")
-        more = {"absent": result.absent, "whole": True, "arguments": argv}
+        more: dict[str, Any] = {"absent": result.absent, "whole": True, "arguments": argv}
         reports.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, **more)
         return 0
     except BadInputError as error:
@@ -189,9 +190,8 @@ def lacking() -> list[str]:
         required = metadata.requires(_DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
         return [name for name in _NEEDED if find_spec(name) is None]
-    names = [
-        re.match(r"[\w.-]+", line)[0] for line in required if re.search(r"extra == ['\"]study['\"]", line)
-    ]
+    needed = [line for line in required if re.search(r"extra == ['\"]study['\"]", line)]
+    names = [name for line in needed for name in re.findall(r"^[\w.-]+", line)]
     return [name for name in names if not _installed(name)]
 
 

@@ -229,7 +229,7 @@ def show(name: str, out: TextIO, folder: Path = FOLDER, *, checked: pd.DataFrame
     from experiments.figures import style
 
     frame, configs = rows(name, folder)
-    asked = {"arguments": [f"study={name}"], "claims": checked}
+    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked}
     with style.published():
         written = report.show(frame, configs, {"results": folder}, out, whole=True, **asked)
     for file in written:
@@ -242,7 +242,7 @@ def _configs(name: str, folder: Path, local_data: str | None = None) -> list[Res
     argv = [f"study={name}", f"paths.results={folder}"]
     if local_data is not None:
         argv.append(f"paths.local_data={local_data}")
-    return compose_runs(argv).configs
+    return list(compose_runs(argv).configs)
 
 
 def _found(stores: Sequence[Store], key: str, *, timed: bool) -> pa.Table | None:

@@ -234,7 +234,8 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
     ]
     for name in publish.studies(folder):
         first = (PROJECT_ROOT / "conf" / "study" / f"{name}.yaml").read_text(encoding="utf-8")
-        about = " ".join(re.match(r"(?:#[^\n]*\n)+", first).group().replace("#", "").split())
+        comment = re.match(r"(?:#[^\n]*\n)*", first)
+        about = " ".join(comment.group().replace("#", "").split()) if comment else ""
         long += [f"## {name}", about, overview(name, folder)]
     return {
         readme: update_part(readme.read_text(encoding="utf-8"), "published", short),

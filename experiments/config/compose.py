@@ -324,11 +324,12 @@ def _settings(node: Mapping[str, Any]) -> list[str]:
 
 
 def _at(node: dict[str, Any], path: Sequence[str], typed: str) -> dict[str, Any]:
+    found: Any = node
     for part in path:
-        node = node.get(part) if isinstance(node, dict) else None
-    if not isinstance(node, dict):
+        found = found.get(part) if isinstance(found, dict) else None
+    if not isinstance(found, dict):
         raise ConfigError(f"{typed} is no block of keys, so it takes no _target_")
-    return node
+    return found
 
 
 def _source_parameters(dataset: Mapping[str, Any]) -> list[str]:
@@ -383,7 +384,7 @@ def _hydra_compose(
     try:
         composed = compose("config", overrides=[*search, *overrides], return_hydra_config=True)
         chosen = composed.hydra.runtime.choices
-        plain = OmegaConf.to_container(composed, resolve=False)
+        plain: Any = OmegaConf.to_container(composed, resolve=False)
         del plain["hydra"]
         return plain, {group: chosen[group] for group in GROUPS}
     except (HydraException, OmegaConfBaseException, YAMLError) as error:
@@ -399,7 +400,8 @@ def _without_interpolation(config: ResolvedConfig) -> ResolvedConfig:
     from omegaconf.errors import OmegaConfBaseException
 
     try:
-        return OmegaConf.to_container(OmegaConf.create(config), resolve=True)
+        resolved: Any = OmegaConf.to_container(OmegaConf.create(config), resolve=True)
+        return resolved
     except OmegaConfBaseException as error:
         raise ConfigError(f"the configuration cannot be resolved: {' '.join(str(error).split())}") from error
 

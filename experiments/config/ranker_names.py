@@ -93,7 +93,7 @@ class RankerNames:
 
     def _takes_distance(self, base: str) -> bool:
         try:
-            return DISTANCE in parameter_names(locate(read_yaml(self.files[base]).get("_target_")))[0]
+            return DISTANCE in parameter_names(locate(read_yaml(self.files[base]).get("_target_", "")))[0]
         except ConfigError:  # a package that is not installed: it is no ranker of ours then
             return False
 

@@ -253,7 +253,7 @@ def _list(value: Sequence[Any], members: Sequence[Any], key: str, text: Any) -> 
     ]
 
 
-def _mapping(value: Mapping[Any, Any], members: Sequence[Any], key: str, text: Any) -> dict[str, Any]:
+def _mapping(value: Mapping[Any, Any], members: Sequence[Any], key: str, text: Any) -> Any:
     inner = next((each for each in members if typing.get_origin(each) is collections.abc.Mapping), None)
     if inner is None:
         sequence = next(

@@ -24,7 +24,7 @@ _ROWS_PER_CLASS = 3
 
 
 def classes_of_texts(
-    texts: Sequence[str], class_names: Mapping[str, str] | None = None
+    texts: Sequence[str] | np.ndarray, class_names: Mapping[str, str] | None = None
 ) -> tuple[np.ndarray, dict[str, str]]:
     """Make classes of texts that may be numbers.
 

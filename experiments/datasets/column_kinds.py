@@ -197,7 +197,7 @@ class LargeNumbers:
         DatasetError
             With both numbers.
         """
-        for place in np.flatnonzero(np.abs(values) >= EXACT):
+        for place in np.flatnonzero(np.abs(values) >= EXACT).tolist():
             exact = exactly(texts[place])
             if exact is None:
                 continue

@@ -1,13 +1,15 @@
 """From a table as it lies in its source to numbers: nominal columns, missing values, constant columns, classes.
 
-``decisions.md`` §6 and §1.8 say what is done: a nominal column with two values becomes one 0/1 column, one with
-more values a 0/1 column per value. Columns stay sparse where they were.
+A nominal column with two values becomes one 0/1 column, one with more values a 0/1 column per value. Columns stay
+sparse where they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,11 +24,9 @@ from experiments.datasets.given import (
     texts_of_classes,
 )
 from experiments.datasets.names import as_typed, is_nameless, names_rows
-from experiments.datasets.raw import RawData, as_text
+from experiments.datasets.raw import Matrix, RawData, as_text
 from experiments.errors import DatasetError, wrong_name
 from reliefe.inputs import plain_sparse
-
-Matrix = np.ndarray | sparse.csr_matrix
 
 #: What may be done about missing values.
 MISSING = ("error", "most_frequent", "drop_rows")
@@ -227,7 +227,7 @@ def _counted(number: int) -> str:
     return "1 value is" if number == 1 else f"{number} values are"
 
 
-def _one_hot(X: Matrix, names: list[str], nominal: dict[int, Sequence[str]]) -> tuple[Matrix, list[str]]:
+def _one_hot(X: Matrix, names: list[str], nominal: Mapping[int, Sequence[str]]) -> tuple[Matrix, list[str]]:
     """Turn places in lists of values into 0/1 columns, in the place of the column they come from."""
     if not nominal:
         return X, names
@@ -252,8 +252,7 @@ def _check_made_names(names: Sequence[str], raw: RawData) -> None:
     given = {str(each) for each in raw.feature_names}
     if len(given) < len(raw.feature_names) or len(set(names)) == len(names):
         return
-    met: set[str] = set()
-    twice = next(name for name in names if name in met or met.add(name))
+    twice = next(name for name, times in Counter(names).items() if times > 1)
     raise DatasetError(
         f"two columns would be called {twice!r}: one of that name, and one made of a value of a nominal column; "
         "rename one, or leave one out (dataset.leave_out)"
@@ -261,8 +260,8 @@ def _check_made_names(names: Sequence[str], raw: RawData) -> None:
 
 
 def _indicators(
-    X: np.ndarray | sparse.csc_matrix, column: int, values: list[str], name: str
-) -> tuple[list[np.ndarray | sparse.csc_matrix] | None, list[str]]:
+    X: Matrix, column: int, values: list[str], name: str
+) -> tuple[list[Matrix] | None, list[str]]:
     # Values that are declared and never met would give constant columns, and two values of three met are binary.
     if values == ["0", "1"]:
         return None, []
@@ -284,7 +283,7 @@ def _indicators(
 
 
 def _constant_columns(X: Matrix) -> np.ndarray:
-    if sparse.issparse(X):  # implicit zeros count as values (``decisions.md`` §1.1)
+    if sparse.issparse(X):  # implicit zeros are values as any other
         return np.asarray(X.max(axis=0).todense()).ravel() == np.asarray(X.min(axis=0).todense()).ravel()
     return X.max(axis=0) == X.min(axis=0)
 
@@ -322,7 +321,7 @@ def _class_codes(
 
 
 def _label_matrix(
-    labels, names: Sequence[str] | None, place_of: Callable[[int], str]
+    labels: Any, names: Sequence[str] | None, place_of: Callable[[int], str]
 ) -> tuple[sparse.csr_matrix, tuple[str, ...]]:
     if labels.ndim != 2:
         raise DatasetError("one class per row, but the task is multilabel: a column of 0 and 1 per label")
@@ -342,7 +341,7 @@ def _label_matrix(
     return T, tuple(str(each) for each in names)
 
 
-def _check_labels(labels, names: Sequence[str], place_of: Callable[[int], str]) -> None:
+def _check_labels(labels: Any, names: Sequence[str], place_of: Callable[[int], str]) -> None:
     stored = sparse.coo_array(labels) if sparse.issparse(labels) else labels
     values = stored.data if sparse.issparse(labels) else labels
     if values.dtype.kind not in "biuf":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from reliefe.inputs import plain_table as numbers_of_table
 from reliefe.inputs import unmasked
 
 
-def plain_table(X: object, names: Sequence[str]) -> np.ndarray | sparse.spmatrix | sparse.sparray:
+def plain_table(X: Any, names: Sequence[str]) -> Any:
     """Bring features to an array or a sparse matrix of numbers.
 
     Parameters
@@ -91,7 +92,7 @@ def merged_error(name: str, first: object, second: object) -> DatasetError:
     )
 
 
-def plain_labels(labels: object) -> np.ndarray | sparse.spmatrix | sparse.sparray:
+def plain_labels(labels: Any) -> Any:
     """Bring classes or labels to an array or a sparse matrix, without looking at their values.
 
     Parameters

@@ -15,7 +15,7 @@ from scipy import sparse
 from experiments.config.source_keys import typed_source
 from experiments.datasets.encoding import coded
 from experiments.datasets.names import find_columns, suggestion
-from experiments.datasets.raw import RawData
+from experiments.datasets.raw import Matrix, RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
 from experiments.locate import RESERVED, locate, parameter_names
 from experiments.paths import Places, default_cache, search_places, source_blocks
@@ -60,8 +60,8 @@ class Dataset:
 
     name: str
     task: str
-    X: np.ndarray | sparse.csr_matrix
-    y: np.ndarray | sparse.csr_matrix
+    X: Matrix
+    y: Matrix
     class_names: tuple[str, ...]
     feature_names: tuple[str, ...]
     checksum: str
@@ -183,7 +183,7 @@ def _origin(places: Places) -> str:
     return "bundled"
 
 
-def nonzero_share(X: np.ndarray | sparse.csr_matrix) -> float:
+def nonzero_share(X: Matrix) -> float:
     """Share of cells that are not zero.
 
     Parameters
@@ -220,9 +220,7 @@ def _read(source: Mapping[str, Any], places: Places) -> RawData:
     return raw
 
 
-def _compare(
-    name: str, expected: Mapping[str, Any], X: np.ndarray | sparse.csr_matrix, n_classes: int
-) -> None:
+def _compare(name: str, expected: Mapping[str, Any], X: Matrix, n_classes: int) -> None:
     found = {
         "rows": X.shape[0],
         "features": X.shape[1],
@@ -240,7 +238,7 @@ def _compare(
         raise DatasetError(f"data set {name} is not what its YAML file states: " + "; ".join(differing))
 
 
-def checksum_of(task: str, X: np.ndarray | sparse.csr_matrix, y: np.ndarray | sparse.csr_matrix) -> str:
+def checksum_of(task: str, X: Matrix, y: Matrix) -> str:
     """Checksum of what rankers and learners see.
 
     Parameters

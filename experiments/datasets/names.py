@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -313,6 +314,6 @@ def row_names_error(file: str, place: int, name: str, advice: str | None = None)
     )
 
 
-def _column(X: np.ndarray | sparse.spmatrix, place: int) -> np.ndarray:
+def _column(X: Any, place: int) -> np.ndarray:
     column = X[:, [place]]
     return np.asarray(column.toarray() if sparse.issparse(column) else column, dtype=np.float64).ravel()

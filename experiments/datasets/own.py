@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,6 +92,7 @@ def csv(
         another.
     """
     needed("csv", path=path, target=target)
+    assert path is not None and target is not None
     _check_target("csv", target)
     if decimal not in (".", ","):
         raise ConfigError(f"dataset.decimal={decimal!r} is neither '.' nor ','")
@@ -176,6 +178,7 @@ def parquet(
         As :func:`csv`; for what is no Parquet file.
     """
     needed("parquet", path=path, target=target)
+    assert path is not None and target is not None
     _check_target("parquet", target)
     file = _read(path, places)
     words = [str(each) for each in listed(na_values)]
@@ -213,6 +216,7 @@ def arff(
         As :func:`experiments.datasets.readers.arff.arff`.
     """
     needed("arff", path=path, target=target)
+    assert path is not None and target is not None
     _check_target("arff", target)
     places = with_here(places)
     if isinstance(target, str) and target.endswith(".xml"):
@@ -252,6 +256,7 @@ def libsvm(
         When path is not given.
     """
     needed("libsvm", path=path)
+    assert path is not None
     file = _read(path, places)
     return without_columns(svmlight(file, check_counter=not listed(leave_out)), leave_out, file.name)
 
@@ -291,6 +296,7 @@ def mat(
         When path, target or features is not given.
     """
     needed("mat", path=path, target=target, features=features)
+    assert path is not None and target is not None and features is not None
     places = with_here(places)
     if isinstance(target, str):
         raw = matlab_files.matlab(path, features, target, places=places, leave_out=leave_out)
@@ -335,7 +341,7 @@ def _check_mat_labels(labels: sparse.spmatrix, path: str, variables: Sequence[st
         )
 
 
-def needed(dataset: str, **given) -> None:
+def needed(dataset: str, **given: Any) -> None:
     """Refuse a data set that lacks a key, saying which.
 
     Parameters

@@ -61,6 +61,7 @@ def plink(
         When path is not given, or bed-reader is not installed.
     """
     needed("plink", path=path)
+    assert path is not None
     places = with_here(places)
     stem = path.removesuffix(".bed")
     bed = find(f"{stem}.bed", places)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from experiments.datasets.names import Column, places_of
+
+#: An array, or a sparse matrix of SciPy, which has no types.
+Matrix: TypeAlias = Any
 
 
 @dataclass
@@ -41,8 +44,8 @@ class RawData:
         nothing does.
     """
 
-    X: np.ndarray | sparse.spmatrix | sparse.sparray
-    labels: np.ndarray | sparse.spmatrix | sparse.sparray
+    X: Matrix
+    labels: Matrix
     feature_names: Sequence[str]
     class_names: Mapping[str, str] | None = None
     label_names: Sequence[str] | None = None

@@ -240,14 +240,14 @@ def _deciding(block: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in block.items() if key not in _INDIFFERENT}
 
 
-def rows_of(store: Store, cells: Sequence[Cell]) -> pa.Table:
+def rows_of(store: Store, cells: Sequence[Any]) -> pa.Table:
     """Read the rows of cells, under the names that the cells bear now.
 
     Parameters
     ----------
     store : Store
         Where they lie.
-    cells : sequence of Cell
+    cells : sequence of Cell, or of what has its ``key`` and names
         Which; the same key may stand there under several names, and gives its rows under each.
 
     Returns

@@ -1,6 +1,6 @@
 """One cell: rank inside each training fold, then score the learner along the ranking.
 
-Everything here follows ``decisions.md`` §4 and the paper's evaluation section.
+The paper's evaluation section is followed.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import MaxAbsScaler
 
+from experiments.datasets.raw import Matrix
 from experiments.errors import ConfigError, wrong_name
 from experiments.evaluation.cell import Cell
 from experiments.evaluation.measurements import Subject
@@ -140,7 +141,7 @@ _USUAL_OPTIONS = FitOptions()
 
 
 def evaluate_all_features(
-    cell: Cell, X, y, *, previous: pa.Table | None = None, fit_options: FitOptions = _USUAL_OPTIONS
+    cell: Cell, X: Any, y: Any, *, previous: pa.Table | None = None, fit_options: FitOptions = _USUAL_OPTIONS
 ) -> CellResult:
     """Score the learner on all features in every fold of one repeat.
 
@@ -178,8 +179,8 @@ def evaluate_all_features(
 
 def evaluate_ranking(
     cell: Cell,
-    X,
-    y,
+    X: Any,
+    y: Any,
     reference: pa.Table,
     *,
     previous: pa.Table | None = None,
@@ -241,7 +242,7 @@ def evaluate_ranking(
 
 
 def evaluate_measurement(
-    cell: Cell, X, y, *, previous: pa.Table | None = None, fit_options: FitOptions = _USUAL_OPTIONS
+    cell: Cell, X: Any, y: Any, *, previous: pa.Table | None = None, fit_options: FitOptions = _USUAL_OPTIONS
 ) -> CellResult:
     """Measure something else than a ranking on all rows at once.
 
@@ -290,9 +291,9 @@ class _Part:
     seed: int
     n_classes: int  # or labels
     X_train: Any
-    y_train: np.ndarray | sparse.csr_matrix
+    y_train: Matrix
     X_test: Any
-    y_test: np.ndarray | sparse.csr_matrix
+    y_test: Matrix
 
     @property
     def n_features(self) -> int:
@@ -310,7 +311,7 @@ class _Learnt:
 
 def _each_fold(
     cell: Cell,
-    X,
+    X: Any,
     y: np.ndarray | sparse.csr_matrix,
     previous: pa.Table | None,
     fit_options: FitOptions,
@@ -425,7 +426,7 @@ def _learn(
     cell: Cell,
     part: _Part,
     order: np.ndarray,
-    sizes: Sequence[int],
+    sizes: np.ndarray,
     noise: Noise,
     known: FoldScores | None = None,
     timed: bool = True,
@@ -450,6 +451,7 @@ def _learn(
             for place, size in enumerate(sizes):
                 score = found[place]
                 if score is None:
+                    assert fitting is not None  # a score is missing
                     n_told = len(caught), noise.counts.total()
                     score = fitting.score(size)
                     quiet = n_told == (len(caught), noise.counts.total())
@@ -472,13 +474,13 @@ def _learn(
 class _Fitting:
     """The learner of a fold on ever more features."""
 
-    def __init__(self, cell: Cell, part: _Part, order: np.ndarray, sizes: Sequence[int]):
+    def __init__(self, cell: Cell, part: _Part, order: np.ndarray, sizes: np.ndarray):
         self._cell, self._part = cell, part
         used = order[: sizes[-1]]
         train, test = (_floats(X[:, used]) for X in (part.X_train, part.X_test))
         if cell.task == "multilabel":
             # Learners of label matrices take them dense only; a byte a label is the least that can be. Columns are
-            # left as they are: scaling is there for logistic regression to converge (``decisions.md`` §4.3).
+            # left as they are: scaling is there for logistic regression to converge.
             self._y = part.y_train.astype(np.uint8).toarray()
             self._f1 = f1_micro_macro_labels
         else:

@@ -73,7 +73,7 @@ class Score(NamedTuple):
     way: str | None = None
 
 
-def names_of(order: np.ndarray, sizes: Sequence[int], *, nested: bool) -> list[bytes]:
+def names_of(order: np.ndarray, sizes: Sequence[int] | np.ndarray, *, nested: bool) -> list[bytes]:
     """Name the sequences of features that a learner is given along a ranking.
 
     Parameters
@@ -97,7 +97,7 @@ def names_of(order: np.ndarray, sizes: Sequence[int], *, nested: bool) -> list[b
     for size in sizes:
         if nested:
             begun.update(int(size).to_bytes(8, "little"))
-        begun.update(order[before:size])
+        begun.update(order[before:size].data)
         names.append(begun.copy().digest())
         before = size
     return names

@@ -7,6 +7,7 @@ import logging
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +32,7 @@ class SplitError(BadInputError):
     """The data set cannot be split as the protocol asks."""
 
 
-def folds(y, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def folds(y: Any, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the folds of one repeat of a stratified cross-validation.
 
     They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, or for labels
@@ -83,15 +84,15 @@ class _Repeats:
 _memory: OrderedDict[tuple[bytes, int, int], _Repeats] = OrderedDict()
 
 
-def _digest(y) -> bytes:
+def _digest(y: Any) -> bytes:
     digest = hashlib.sha256(f"{y.shape}".encode())
     for array in (y.indptr, y.indices, y.data) if sparse.issparse(y) else (y,):
-        digest.update(np.ascontiguousarray(array))
+        digest.update(np.ascontiguousarray(array).data)
         digest.update(str(array.dtype).encode())
     return digest.digest()
 
 
-def _remembered(name: tuple[bytes, int, int], y, repeat: int) -> np.ndarray:
+def _remembered(name: tuple[bytes, int, int], y: Any, repeat: int) -> np.ndarray:
     if name not in _memory:
         _memory[name] = _Repeats(_repeats(y, *name[1:]))
         if len(_memory) > _SETS_KEPT:
@@ -107,7 +108,7 @@ def _remembered(name: tuple[bytes, int, int], y, repeat: int) -> np.ndarray:
     return known.made[repeat]
 
 
-def _repeats(y, n_splits: int, seed: int) -> Iterator[np.ndarray]:
+def _repeats(y: Any, n_splits: int, seed: int) -> Iterator[np.ndarray]:
     """Yield, repeat after repeat, in which fold each row is tested."""
     if sparse.issparse(y):
         from iterstrat.ml_stratifiers import RepeatedMultilabelStratifiedKFold
@@ -135,7 +136,7 @@ def _repeats(y, n_splits: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def check_classes(
-    y, *, n_splits: int, class_names: Sequence | None = None, dataset: str = "the data set"
+    y: Any, *, n_splits: int, class_names: Sequence | None = None, dataset: str = "the data set"
 ) -> list[str]:
     """Check before the first cell that the classes, or labels, are large enough for the folds.
 

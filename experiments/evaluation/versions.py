@@ -189,7 +189,7 @@ def _fingerprint(module: str) -> dict[str, str]:
         return {}
     if spec is None or not (spec.origin or spec.submodule_search_locations):
         return {}
-    files = [Path(spec.origin)] if spec.has_location else []
+    files = [Path(spec.origin)] if spec.has_location and spec.origin else []
     for folder in spec.submodule_search_locations or []:
         files += sorted(Path(folder).rglob("*.py"))
     digest = hashlib.sha256()

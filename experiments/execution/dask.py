@@ -83,7 +83,7 @@ class DaskExecutor:
     is_local = False
     is_here = False
     #: dask gives the cell of a worker that died to another worker, until it has died with several.
-    deaths = (KilledWorker,)
+    deaths: tuple[type[BaseException], ...] = (KilledWorker,)
 
     def __init__(self, client: Client, cluster: Any, n_workers: int, n_workers_here: int, n_threads: int):
         self._client = client

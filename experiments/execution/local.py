@@ -39,7 +39,7 @@ class LocalExecutor:
     """
 
     is_local = True
-    deaths = (BrokenProcessPool,)
+    deaths: tuple[type[BaseException], ...] = (BrokenProcessPool,)
 
     def __init__(self, launcher: Mapping[str, Any], n_cells: int, here: bool = True):
         n_cores, n_threads = joblib.cpu_count(), launcher.get("n_threads")

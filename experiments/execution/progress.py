@@ -6,7 +6,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from experiments.evaluation.cell import Cell
 from experiments.formatting import count
@@ -173,8 +173,8 @@ class BarProgress:
         from rich.console import Console
 
         self._console = Console(file=stream)
-        self._bar = None
-        self._task = None
+        self._bar: Any = None  # rich.progress.Progress
+        self._task: Any = None
         self._forecast = Forecast([], 1)
 
     def start(self, cells: Sequence[Cell], n_workers: int, at_work: Callable[[], list[str]]) -> None:

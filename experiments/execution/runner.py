@@ -365,7 +365,7 @@ def _run(
             f"{joblib.cpu_count()}: rows will have no timings"
         )
     scratch = Scratch(study.results)
-    options = WorkOptions(
+    told = WorkOptions(
         study.results, scratch.path, limits, executor.n_threads, executor.n_workers_here, **options
     )
     progress.start([cell for phase in phases for cell in phase], executor.n_workers, scratch.labels)
@@ -377,7 +377,7 @@ def _run(
             )
             for phase in phases:
                 with closing(
-                    launch(study.biggest_first(phase), study.data, executor, scratch, options)
+                    launch(study.biggest_first(phase), study.data, executor, scratch, told)
                 ) as launched:
                     for outcome in launched:
                         tally.add(outcome)

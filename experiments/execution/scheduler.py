@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -78,7 +78,7 @@ def launch(
     executor: Executor,
     scratch: Scratch,
     options: WorkOptions,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Run cells and give their outcomes as they end.
 
     Parameters

@@ -114,7 +114,11 @@ class Study:
                     checked.add((*drawn, n_splits))
                     check_classes(data.y, n_splits=n_splits, class_names=data.class_names, dataset=data.name)
             self.data[data.checksum] = data
-            known = {"checksum": data.checksum, "task": data.task, "informative": data.informative}
+            known: dict[str, Any] = {
+                "checksum": data.checksum,
+                "task": data.task,
+                "informative": data.informative,
+            }
             for cell in cells_of(config, **known):
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
         if self.absent and not self.named:

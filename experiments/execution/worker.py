@@ -148,7 +148,7 @@ def work_batch(cells: Sequence[Cell], shelved: str, options: WorkOptions) -> lis
     return outcomes
 
 
-def work(cell: Cell, X, y, options: WorkOptions) -> Outcome:
+def work(cell: Cell, X: Any, y: Any, options: WorkOptions) -> Outcome:
     """Run one cell, unless it is done already, and write its file.
 
     Parameters
@@ -168,7 +168,7 @@ def work(cell: Cell, X, y, options: WorkOptions) -> Outcome:
     return _worked(cell, X, y, options, partial(_fitter, options))
 
 
-def write_off(cell: Cell, X, y, options: WorkOptions, reason: str) -> Outcome:
+def write_off(cell: Cell, X: Any, y: Any, options: WorkOptions, reason: str) -> Outcome:
     """Write failed rows for a cell that has cost its worker's life, so that the store says so.
 
     Parameters
@@ -192,8 +192,8 @@ def write_off(cell: Cell, X, y, options: WorkOptions, reason: str) -> Outcome:
 
 def _worked(
     cell: Cell,
-    X,
-    y,
+    X: Any,
+    y: Any,
     options: WorkOptions,
     make_fitter: Callable[[], Fitter],
     write: Callable[[str, pa.Table], None] | None = None,
@@ -240,7 +240,13 @@ def _scores(results: str) -> ScoreCache:
 
 
 def _evaluate(
-    cell: Cell, X, y, store: Store, before: pa.Table | None, fit_options: FitOptions, outcome: Outcome
+    cell: Cell,
+    X: Any,
+    y: Any,
+    store: Store,
+    before: pa.Table | None,
+    fit_options: FitOptions,
+    outcome: Outcome,
 ) -> CellResult:
     if cell.measure:
         result = evaluate_measurement(cell, X, y, previous=before, fit_options=fit_options)
@@ -352,5 +358,5 @@ class _Gone:
     def __init__(self, error: str):
         self._error = error
 
-    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
+    def fit(self, ranking: Mapping[str, Any], X: Any, y: Any, seed: int, warming: bool = False) -> Fitted:
         raise FitEnded(self._error)

@@ -8,7 +8,8 @@ two digits (13.2 as 13), and has no place for the data sets. Here the figure gro
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -34,7 +35,7 @@ _TICK = 0.04
 _MOST_TICKS = 11
 
 
-def draw(axes: Axes, comparison, *, labels: Mapping[str, str] | None = None) -> None:
+def draw(axes: Axes, comparison: Any, *, labels: Mapping[str, str] | None = None) -> None:
     """Draw a diagram into axes that :func:`figure` has made, or into any others.
 
     Positions are average ranks in x and inches below the rank axis in y. The names stand beside the axes, the
@@ -94,7 +95,7 @@ def draw(axes: Axes, comparison, *, labels: Mapping[str, str] | None = None) -> 
 
 
 def figure(
-    comparison,
+    comparison: Any,
     *,
     title: str,
     note: str = "",
@@ -154,7 +155,7 @@ def figure(
     return made
 
 
-def small_print(comparison, labels: Mapping[str, str] | None = None) -> list[str]:
+def small_print(comparison: Any, labels: Mapping[str, str] | None = None) -> list[str]:
     """Say in words which data sets were used, which left out and why, and what the tests found.
 
     Parameters
@@ -197,7 +198,7 @@ def small_print(comparison, labels: Mapping[str, str] | None = None) -> list[str
     return lines
 
 
-def _draw_distance(axes: Axes, comparison, n: int) -> None:
+def _draw_distance(axes: Axes, comparison: Any, n: int) -> None:
     distance = comparison.cd
     if np.isnan(distance):
         return
@@ -233,16 +234,17 @@ def _draw_name(axes: Axes, rank: float, text: str, y: float, *, right: bool, gid
     )
 
 
-def _sides(names) -> tuple[list, list]:
+def _sides(names: Iterable[str]) -> tuple[list, list]:
     """Split into the left column, best first, and the right one, worst first; lines then never cross."""
     names = list(names)
     half = (len(names) + 1) // 2
     return names[:half], names[half:][::-1]
 
 
-def _levels(comparison) -> dict[tuple[str, ...], int]:
+def _levels(comparison: Any) -> dict[tuple[str, ...], int]:
     """Give every clique the highest level on which its bar touches no other."""
-    ranks, reached = comparison.average_ranks, []
+    ranks = comparison.average_ranks
+    reached: list[float] = []
     gap = 0.02 * (len(ranks) - 1)
     levels = {}
     for clique in comparison.cliques:
@@ -253,7 +255,7 @@ def _levels(comparison) -> dict[tuple[str, ...], int]:
     return levels
 
 
-def _depth(comparison, labels: Mapping[str, str]) -> float:
+def _depth(comparison: Any, labels: Mapping[str, str]) -> float:
     """Inches from the rank axis down to below the last name."""
     n_bars = 1 + max(_levels(comparison).values(), default=-1)
     rows = max(
@@ -292,7 +294,7 @@ def _width(text: str, canvas: FigureCanvasAgg, fontsize: float = 7) -> float:
     return artist.get_window_extent(canvas.get_renderer()).width / canvas.figure.dpi
 
 
-def _wrapped(lines, width: float, fontsize: float = 6) -> list[str]:
+def _wrapped(lines: Iterable[str], width: float, fontsize: float = 6) -> list[str]:
     # A character is half as wide as it is high, on average and with something to spare.
     characters = int((width - 2 * _EDGE) * 72 / (0.55 * fontsize))
     return [part for line in lines for part in textwrap.wrap(line, characters)]

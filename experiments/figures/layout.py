@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -217,7 +218,7 @@ class Sheet:
                 labelspacing=0.25,
             )
 
-    def axes(self, left: float, bottom: float, width: float, height: float, **settings) -> Axes:
+    def axes(self, left: float, bottom: float, width: float, height: float, **settings: Any) -> Axes:
         """Add axes.
 
         Parameters

@@ -70,7 +70,8 @@ def draw(
         axes.plot([centre[0], middle[0]], [centre[1], middle[1]], color="0.5", linewidth=0.6, zorder=3)
     points = project(draws)
     axes.scatter(
-        *points.T,
+        points[:, 0],
+        points[:, 1],
         s=2.5,
         color=[colors[place] for place in np.asarray(draws, dtype=float).argmax(axis=1)],
         alpha=max(0.12, min(0.6, 200 / max(len(points), 1))),

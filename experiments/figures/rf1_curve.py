@@ -142,7 +142,7 @@ def figure(
             style.legend(
                 made,
                 handles,
-                [line.get_label() for line in handles],
+                [str(line.get_label()) for line in handles],
                 loc="upper center",
                 bbox_to_anchor=(0.5, (heights["note"] + heights["legend"]) / total),
                 ncols=min(n_columns, len(handles)),

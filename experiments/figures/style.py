@@ -125,7 +125,7 @@ class Look:
     """How one ranker, or whatever else has a line of its own, is drawn."""
 
     color: str
-    dashes: str | tuple
+    dashes: Any  # as matplotlib takes them
     marker: str
 
 
@@ -359,7 +359,7 @@ def _with_few_colors(png: bytes) -> bytes:
     colors, place, counts = np.unique(packed, return_inverse=True, return_counts=True)
     channels = np.stack([colors >> 16, colors >> 8 & 255, colors & 255], axis=1).astype(np.uint8)
     # Of equal counts the darker colour first, so that the palette does not depend on how a sort breaks ties.
-    order = np.lexsort([colors, -counts])
+    order = np.lexsort((colors, -counts))
     palette, rest = channels[order[:_EXACT_COLORS]], channels[order[_EXACT_COLORS:]]
     if len(colors) <= _MOST_COLORS:
         palette = channels

@@ -21,7 +21,7 @@ _TOGETHER = 256 * 2**20
 OWN_TREES, LEARNER = "own_trees", "learner"
 
 
-def fit_predict(learner: Any, X_train, y_train: np.ndarray, X_test) -> tuple[np.ndarray, str]:
+def fit_predict(learner: Any, X_train: Any, y_train: np.ndarray, X_test: Any) -> tuple[np.ndarray, str]:
     """Fit a learner and predict, and say how.
 
     Parameters
@@ -52,7 +52,7 @@ def fit_predict(learner: Any, X_train, y_train: np.ndarray, X_test) -> tuple[np.
     return learner.predict(X_test), LEARNER
 
 
-def fit_predict_labels(learner: Any, X_train, y_train: np.ndarray, X_test) -> np.ndarray:
+def fit_predict_labels(learner: Any, X_train: Any, y_train: np.ndarray, X_test: Any) -> np.ndarray:
     """Fit a learner and predict labels, with scikit-learn's trees.
 
     The same as ``learner.fit(X_train, y_train).predict(X_test)``. Forests are grown a few trees at a time

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -72,7 +73,7 @@ class Groups:
     slot: np.ndarray  # where a label of a row is among the labels of its group
 
 
-def describe_columns(X) -> Columns:
+def describe_columns(X: Any) -> Columns:
     """Turn features into lists and ranks.
 
     Parameters
@@ -173,6 +174,8 @@ def grouped(columns: Columns, n: int, targets: Targets) -> tuple[Columns, Groups
     alone = columns, Groups(nothing, nothing, nothing, nothing)
     hashes = np.empty(n, dtype=np.uint64)
     row_hashes(columns.start, columns.feature, columns.rank, columns.ranks, n, hashes)
+    first: np.ndarray
+    group: np.ndarray
     different, first, group = np.unique(hashes, return_index=True, return_inverse=True)
     if len(different) > _WORTH_GROUPING * n:
         return alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -53,7 +54,7 @@ class NestedLogisticRegression(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X, y) -> NestedLogisticRegression:
+    def fit(self, X: Any, y: Any) -> NestedLogisticRegression:
         """Fit on all columns.
 
         Parameters
@@ -71,7 +72,7 @@ class NestedLogisticRegression(ClassifierMixin, BaseEstimator):
         self.classes_ = self.model_.classes_
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """Predict the class of rows.
 
         Parameters
@@ -85,7 +86,7 @@ class NestedLogisticRegression(ClassifierMixin, BaseEstimator):
         """
         return self.model_.predict(X)
 
-    def path(self, X, y, sizes: Sequence[int]) -> Iterator[LogisticRegression]:
+    def path(self, X: Any, y: Any, sizes: Sequence[int]) -> Iterator[LogisticRegression]:
         """Fit on the first columns, ever more of them.
 
         Parameters
@@ -117,14 +118,14 @@ class NestedLogisticRegression(ClassifierMixin, BaseEstimator):
             )
             yield before
 
-    def _fit_columns(self, X, y, before: LogisticRegression | None) -> LogisticRegression:
+    def _fit_columns(self, X: Any, y: Any, before: LogisticRegression | None) -> LogisticRegression:
         start = None
         if before is not None:
             missing = X.shape[1] - before.coef_.shape[1]
             start = np.pad(before.coef_, ((0, 0), (0, missing))), before.intercept_
         return self._fit_from(X, y, start)
 
-    def _fit_span(self, X, y, before: LogisticRegression | None, rows: _Rows) -> LogisticRegression:
+    def _fit_span(self, X: Any, y: Any, before: LogisticRegression | None, rows: _Rows) -> LogisticRegression:
         basis, lengths = rows.basis(X.shape[1])
         start = None
         if before is not None:
@@ -140,7 +141,7 @@ class NestedLogisticRegression(ClassifierMixin, BaseEstimator):
         outer.n_features_in_ = X.shape[1]
         return outer
 
-    def _fit_from(self, X, y, start) -> LogisticRegression:
+    def _fit_from(self, X: Any, y: Any, start: Any) -> LogisticRegression:
         n_classes = np.unique(y).size
         n_coefficients = (X.shape[1] + 1) * (1 if n_classes == 2 else n_classes)
         model = LogisticRegression(

@@ -51,7 +51,7 @@ _AS_THEY_ARE = {
 }
 
 
-def covers(learner: Any, X_train, y_train, X_test) -> bool:
+def covers(learner: Any, X_train: Any, y_train: Any, X_test: Any) -> bool:
     """Whether a forest can be grown here.
 
     Parameters
@@ -101,7 +101,7 @@ def covers(learner: Any, X_train, y_train, X_test) -> bool:
     return True
 
 
-def _stores_twice(X) -> bool:
+def _stores_twice(X: Any) -> bool:
     """Whether a sparse matrix stores a place more than once, which scikit-learn does not add up."""
     if X.has_canonical_format:
         return False
@@ -113,7 +113,7 @@ def _stores_twice(X) -> bool:
 def _valid(parameters: dict[str, Any]) -> bool:
     def whole(name: str, least: int) -> bool:
         value = parameters[name]
-        return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+        return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
 
     max_features = parameters["max_features"]
     return (
@@ -135,7 +135,9 @@ def _valid(parameters: dict[str, Any]) -> bool:
     )
 
 
-def fit_predict(learner: RandomForestClassifier, X_train, y_train: np.ndarray, X_test) -> np.ndarray:
+def fit_predict(
+    learner: RandomForestClassifier, X_train: Any, y_train: np.ndarray, X_test: Any
+) -> np.ndarray:
     """Grow a forest and predict; the same as ``learner.fit(X_train, y_train).predict(X_test)``.
 
     Parameters
@@ -156,12 +158,14 @@ def fit_predict(learner: RandomForestClassifier, X_train, y_train: np.ndarray, X
     votes, votes_against = forest.votes(_rows_to_predict(X_test))
     # Dividing first, as the forest does: it decides what counts as a draw.
     votes /= learner.n_estimators
-    if forest.targets.single:
-        return forest.targets.classes.take(np.argmax(votes, axis=1))
+    targets = forest.targets
+    if targets.classes is not None:
+        return targets.classes.take(np.argmax(votes, axis=1))
+    assert targets.always is not None and targets.never is not None  # there are labels
     votes_against /= learner.n_estimators
     # A label that all training rows have, or none, has one class only.
-    predicted = (votes > votes_against) | forest.targets.always
-    return (predicted & ~forest.targets.never).astype(y_train.dtype)
+    predicted = (votes > votes_against) | targets.always
+    return (predicted & ~targets.never).astype(y_train.dtype)
 
 
 class Forest:
@@ -177,7 +181,7 @@ class Forest:
         Classes, or 0/1 labels.
     """
 
-    def __init__(self, learner: RandomForestClassifier, X, y: np.ndarray):
+    def __init__(self, learner: RandomForestClassifier, X: Any, y: np.ndarray):
         self.targets = Targets.of(y)
         self.n_rows, n_features = X.shape
         self.columns = describe_columns(X)
@@ -247,7 +251,7 @@ class Forest:
                 vote(*leaves(seed), single, absent, against, votes)
         else:
             with ThreadPoolExecutor(n_threads) as pool:
-                waiting = deque()
+                waiting: deque[Any] = deque()
                 for seed in self._seeds:
                     waiting.append(pool.submit(leaves, seed))
                     if len(waiting) > 2 * n_threads:
@@ -409,7 +413,7 @@ def _n_drawn(max_features: Any, n_features: int) -> int:
     return int(max_features)
 
 
-def _rows_to_predict(X) -> tuple:
+def _rows_to_predict(X: Any) -> tuple:
     """Return the number of rows, their values, and for sparse ones where rows begin and features."""
     if not sparse.issparse(X):
         return X.shape[0], np.ascontiguousarray(X, dtype=np.float32), None, None

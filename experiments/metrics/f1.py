@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -32,7 +34,7 @@ def f1_micro_macro(true: np.ndarray, predicted: np.ndarray, n_classes: int) -> t
     return float(2 * hits.sum() / sizes.sum()), float(per_class.mean())
 
 
-def f1_micro_macro_labels(true: sparse.csr_matrix, predicted) -> tuple[float, float]:
+def f1_micro_macro_labels(true: sparse.csr_matrix, predicted: Any) -> tuple[float, float]:
     """Return micro and macro F1 of a multi-label prediction.
 
     The same numbers as scikit-learn's ``f1_score`` with ``average="micro"`` and ``"macro"`` and

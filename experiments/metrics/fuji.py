@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.integrate import trapezoid
@@ -13,7 +14,7 @@ from reliefe.ranking import descending_order
 TIE = 1e-12
 
 
-def fuji_curve(a, b, negative: str = "raise") -> np.ndarray:
+def fuji_curve(a: Any, b: Any, negative: str = "raise") -> np.ndarray:
     """Compare two lists of scores by the fuzzy Jaccard index of their top-s sets, for every s.
 
     In the set of the s best features of a list, a feature's membership is 1 inside, and outside its score
@@ -90,7 +91,7 @@ def areas_under_fuji(
     return np.array([area_under_fuji(_curve(*made[a], *made[b])) for a, b in pairs])
 
 
-def area_under_fuji(curve) -> float:
+def area_under_fuji(curve: Any) -> float:
     """Return the area under a FUJI curve by the trapezoidal rule, per step.
 
     Parameters
@@ -124,7 +125,7 @@ def _curve(a: np.ndarray, place_a: np.ndarray, b: np.ndarray, place_b: np.ndarra
     return np.minimum(shared / (2 * np.arange(1, n + 1) - inside_both), 1.0)
 
 
-def _prepared(scores, name: str, negative: str) -> tuple[np.ndarray, np.ndarray]:
+def _prepared(scores: Any, name: str, negative: str) -> tuple[np.ndarray, np.ndarray]:
     """Check a list; return its scores, negative ones as 0, and the places of its features."""
     if negative not in ("raise", "clip"):
         raise ValueError(f"negative must be 'raise' or 'clip', not {negative!r}")
@@ -132,7 +133,7 @@ def _prepared(scores, name: str, negative: str) -> tuple[np.ndarray, np.ndarray]
     return np.maximum(scores, 0.0), _places(scores)
 
 
-def _checked(scores, name: str, negative: str) -> np.ndarray:
+def _checked(scores: Any, name: str, negative: str) -> np.ndarray:
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 1 or scores.size == 0:
         raise ValueError(

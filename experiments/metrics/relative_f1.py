@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.integrate import simpson
 
@@ -41,7 +43,7 @@ def feature_grid(n_features: int, n_points: int = 50) -> np.ndarray:
     return np.unique(np.concatenate([steps, np.array([*extra, n_features], dtype=np.int64)]))
 
 
-def relative_f1(f1_curve) -> np.ndarray:
+def relative_f1(f1_curve: Any) -> np.ndarray:
     """Divide F1 along a ranking by F1 with all features: rF1(f) = F1_f / F1_|F|.
 
     Parameters

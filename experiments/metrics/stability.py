@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
@@ -19,7 +19,7 @@ class Stability(NamedTuple):
     upper: float
 
 
-def selection_stability(selected, confidence: float = 0.95) -> Stability:
+def selection_stability(selected: Any, confidence: float = 0.95) -> Stability:
     """Compute how stable a selection of features is, as Nogueira, Sechidis and Brown define it.
 
     Parameters
@@ -71,7 +71,7 @@ def selection_stability(selected, confidence: float = 0.95) -> Stability:
     return Stability(value, float(value - half), float(value + half))
 
 
-def orders(weights) -> np.ndarray:
+def orders(weights: Any) -> np.ndarray:
     """Put the features of every list in order, best first.
 
     Parameters
@@ -87,7 +87,7 @@ def orders(weights) -> np.ndarray:
     return descending_order(weights)
 
 
-def top_sets(order, size: int) -> np.ndarray:
+def top_sets(order: Any, size: int) -> np.ndarray:
     """Mark the features that come first.
 
     Parameters
@@ -115,7 +115,7 @@ def top_sets(order, size: int) -> np.ndarray:
     return marked
 
 
-def tied_cuts(weights, size: int) -> np.ndarray:
+def tied_cuts(weights: Any, size: int) -> np.ndarray:
     """Tell where the last feature of a top set and the first one outside have the same weight.
 
     Which of them is in the set is then decided by their index, the same in all lists, and not by the ranker: the
@@ -139,7 +139,7 @@ def tied_cuts(weights, size: int) -> np.ndarray:
     return tied_with_next(weights)[:, size - 1]
 
 
-def rounding_as_zero(weights) -> np.ndarray:
+def rounding_as_zero(weights: Any) -> np.ndarray:
     """Set weights to 0 that differ from 0 by rounding alone.
 
     Parameters
@@ -189,7 +189,7 @@ def fold_pairs(n_folds: int, at_most: int = 100) -> list[tuple[int, int]]:
     return pairs
 
 
-def ranking_stability(weights, at_most: int = 100) -> float:
+def ranking_stability(weights: Any, at_most: int = 100) -> float:
     """Average the area under FUJI over pairs of lists.
 
     Parameters
@@ -216,7 +216,7 @@ def ranking_stability(weights, at_most: int = 100) -> float:
     return float(np.mean(areas_under_fuji(weights, fold_pairs(len(weights), at_most), negative="clip")))
 
 
-def _checked(selected) -> np.ndarray:
+def _checked(selected: Any) -> np.ndarray:
     selected = np.asarray(selected)
     if selected.ndim != 2 or selected.shape[0] < 2 or selected.shape[1] < 1:
         raise ValueError(

@@ -145,8 +145,8 @@ def rank(
 
     The ranker gets a copy of the data, so that none can change what the learner sees later; a dense float64 C
     copy when its scikit-learn tags do not say that it takes sparse input. Data of int8 stay int8 for the rankers of
-    this project's library. Copying and densifying happen before the clock starts: the clock wraps ``fit`` alone
-    (``decisions.md`` §4.7).
+    this project's library. Copying and densifying happen before the clock starts: the time of a
+    ranker is that of ``fit`` alone.
 
     Parameters
     ----------

@@ -89,19 +89,19 @@ def run_check(name: str, ranker: Mapping[str, Any]) -> tuple[str, str, str]:
 class _Tried:
     block: dict[str, Any]
 
-    def weights(self, X, y, seed: int = _SEED, **settings: Any) -> np.ndarray:
+    def weights(self, X: Any, y: Any, seed: int = _SEED, **settings: Any) -> np.ndarray:
         """Rank as the benchmark does."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return rank({**self.block, **settings}, X, y, seed).weights
 
-    def called(self, X, y) -> Any:
+    def called(self, X: Any, y: Any) -> Any:
         """Call it on these very arrays."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return call(self.block, X, y, _SEED)
 
-    def outcome(self, X, y, what: str) -> np.ndarray | Exception:
+    def outcome(self, X: Any, y: Any, what: str) -> np.ndarray | Exception:
         """Return weights, or the error that says why there are none; anything else is a failure.
 
         The first try is in a process of its own, which the ranker may take down.
@@ -181,7 +181,8 @@ def _direction(tried: _Tried) -> str:
 def _seed(tried: _Tried) -> str:
     X, y = _table()
     if not _same(tried.weights(X, y), tried.weights(X, y)):
-        if _same(*(_in_fresh_process(tried.block, X, y) for _ in range(2))):
+        one, other = (_in_fresh_process(tried.block, X, y) for _ in range(2))
+        if _same(one, other):
             raise _Trace(
                 "one seed gives two results in one process, though not in two: an earlier fit leaves a trace; "
                 "keep nothing in the class or the module"
@@ -294,7 +295,7 @@ def _fold(tried: _Tried) -> str:
     return "earlier fits, and the labels they were given, leave no trace"
 
 
-def _in_fresh_process(block: Mapping[str, Any], X, y) -> np.ndarray:
+def _in_fresh_process(block: Mapping[str, Any], X: Any, y: Any) -> np.ndarray:
     with closing(SubprocessFitter(Limits())) as fitter:
         try:
             return fitter.fit(block, X, y, _SEED).result.weights
@@ -311,15 +312,21 @@ def _quiet(tried: _Tried) -> str:
     return "prints nothing"
 
 
+def _state_of_numpy() -> tuple:
+    state = np.random.get_state(legacy=True)  # noqa: NPY002 - the global one is the point here
+    assert isinstance(state, tuple)  # what legacy=True gives
+    return state
+
+
 def _global_state(tried: _Tried) -> str:
-    callers = random.getstate(), np.random.get_state()  # noqa: NPY002 - the global one is the point here
+    callers = random.getstate(), _state_of_numpy()
     try:
         # Another seed than the ranker's, which may go and seed them with it.
         random.seed(_SEED + 1)
         np.random.seed(_SEED + 1)  # noqa: NPY002
-        plain, before = random.getstate(), np.random.get_state()  # noqa: NPY002
+        plain, before = random.getstate(), _state_of_numpy()
         tried.called(*_table())
-        plain_now, now = random.getstate(), np.random.get_state()  # noqa: NPY002
+        plain_now, now = random.getstate(), _state_of_numpy()
     finally:
         random.setstate(callers[0])
         np.random.set_state(callers[1])  # noqa: NPY002
@@ -363,7 +370,7 @@ def _one_class(tried: _Tried) -> str:
     return _behaved(tried, X, np.zeros(len(X), dtype=np.int64), "one class")
 
 
-def _behaved(tried: _Tried, X, y, what: str) -> str:
+def _behaved(tried: _Tried, X: Any, y: Any, what: str) -> str:
     return _told(what, tried.outcome(X, y, what))
 
 

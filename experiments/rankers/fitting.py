@@ -114,7 +114,7 @@ class Fitter(Protocol):
     def process(self) -> int:
         """Number of the process that fits."""
 
-    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
+    def fit(self, ranking: Mapping[str, Any], X: Any, y: Any, seed: int, warming: bool = False) -> Fitted:
         """Fit a ranker on one training fold; parameters as for :meth:`Here.fit`."""
 
 
@@ -140,8 +140,8 @@ class Here:
     def fit(
         self,
         ranking: Mapping[str, Any],
-        X,
-        y,
+        X: Any,
+        y: Any,
         seed: int,
         warming: bool = False,
         begun: Callable[[], None] = lambda: None,

@@ -40,16 +40,15 @@ class ChildProcess:
     @property
     def process(self) -> int:
         """Number of the process; started if there is none, or it is no more."""
-        if self._process is None or self._process.poll() is not None:
-            self._start()
-        return self._process.pid
+        return self._running().pid
 
     def ask(self, *request: Any) -> None:
         """Send a request to :attr:`process`; the answers come one by one from :meth:`answer`."""
-        self.process  # noqa: B018 - starts it
+        stdin = self._running().stdin
+        assert stdin is not None  # a pipe
         try:
-            pickle.dump(request, self._process.stdin, protocol=5)
-            self._process.stdin.flush()
+            pickle.dump(request, stdin, protocol=5)
+            stdin.flush()
         except OSError:  # it died meanwhile: the answer will say so
             pass
 
@@ -80,16 +79,22 @@ class ChildProcess:
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
                 with suppress(OSError):  # a pipe with something left in it
-                    stream.close()
+                    if stream is not None:
+                        stream.close()
             self._process = None
 
-    def _start(self) -> None:
+    def _running(self) -> subprocess.Popen:
+        if self._process is None or self._process.poll() is not None:
+            self._process = self._started()
+        return self._process
+
+    def _started(self) -> subprocess.Popen:
         self.close()
         environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(self._n_threads))
         # Rankers of the user's own may lie anywhere on this process' path.
         environment["PYTHONPATH"] = os.pathsep.join(each for each in sys.path if each)
         module, _, function = self._serve.rpartition(".")
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-c", f"from {module} import {function}; {function}()", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -97,12 +102,12 @@ class ChildProcess:
             start_new_session=True,  # a group of its own: ended as one, and deaf to the terminal's Ctrl-C
         )
         self._answers = queue.Queue()
-        threading.Thread(
-            target=_listen, args=(self._process, self._answers), name="answers", daemon=True
-        ).start()
+        threading.Thread(target=_listen, args=(process, self._answers), name="answers", daemon=True).start()
+        return process
 
 
 def _listen(process: subprocess.Popen, answers: queue.Queue) -> None:
+    assert process.stdout is not None  # a pipe
     while True:
         try:
             answers.put(pickle.load(process.stdout))
@@ -212,7 +217,7 @@ class SubprocessFitter:
         """Number of the process that fits; another one after a fit that had to be ended."""
         return self._child.process
 
-    def fit(self, ranking: Mapping[str, Any], X, y, seed: int, warming: bool = False) -> Fitted:
+    def fit(self, ranking: Mapping[str, Any], X: Any, y: Any, seed: int, warming: bool = False) -> Fitted:
         """Do as :meth:`Here.fit`, within the limits.
 
         Parameters
@@ -263,16 +268,17 @@ class SubprocessFitter:
                 return self._child.answer(wait)
             except queue.Empty:
                 pass
-            if left is not None and time.monotonic() - begun >= seconds:
+            if seconds is not None and time.monotonic() - begun >= seconds:
                 raise FitEnded(
                     f"Timeout: {what} was stopped after {seconds:g} s (launcher.time_limit_seconds)",
                     "timeout",
                     made=what != _MAKING,
                 )
-            if memory is not None and (used := memory.mib()) > limits.memory_mib:
+            most = limits.memory_mib
+            if memory is not None and most is not None and (used := memory.mib()) > most:
                 raise FitEnded(
                     f"OutOfMemory: {what} was stopped at {used:.0f} MiB, the limit being "
-                    f"{limits.memory_mib:g} MiB (launcher.memory_limit_mib)",
+                    f"{most:g} MiB (launcher.memory_limit_mib)",
                     "out_of_memory",
                 )
 
@@ -311,7 +317,10 @@ def serve() -> None:
     for ranking, X, y, seed in asked:
         try:
             # Importing its packages and making it come before "begun".
-            found = ("fitted", here.fit(ranking, X, y, seed, begun=lambda: answer(("begun",))))
+            found: tuple[str, Any] = (
+                "fitted",
+                here.fit(ranking, X, y, seed, begun=lambda: answer(("begun",))),
+            )
         except (
             BaseException
         ) as error:  # nobody interrupts this process: what looks like Ctrl-C is the ranker's own

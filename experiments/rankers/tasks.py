@@ -68,8 +68,8 @@ def why_no_classes(built: Any, n_classes: int | None = None) -> str:
     if _is_regressor(built):
         return NUMBERS
     threshold = getattr(built, "multiclass_threshold", None)
-    guesses = threshold is not None and getattr(built, "label_type", "") is None
-    if guesses and n_classes is not None and n_classes > max(threshold, 2):
+    guesses = getattr(built, "label_type", "") is None
+    if guesses and threshold is not None and n_classes is not None and n_classes > max(threshold, 2):
         return (
             f"would treat {n_classes} classes as a continuous target (more than multiclass_threshold={threshold}); "
             "set ranker.label_type=multiclass"

@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pandas as pd
 from rich import box
@@ -289,7 +289,7 @@ class Console:
         table.add_row(self._text("-"), self._text(text))
         self._print(table)
 
-    def _print(self, what) -> None:
+    def _print(self, what: Any) -> None:
         buffer = io.StringIO()
         console = RichConsole(
             file=buffer,
@@ -354,7 +354,7 @@ def _legend(lines: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _so_far(line) -> str:
+def _so_far(line: Any) -> str:
     if not line.folds_ok:
         return ""
     score = _score(line.best_f1_micro_mean, line.best_f1_micro_sd)

@@ -214,7 +214,7 @@ def _no_answer(why: str) -> dict[str, Any]:
 
 
 def _write(file: Path, kept: dict[str, dict[str, Any]]) -> None:
-    arrays: dict[str, np.ndarray] = {
+    arrays: dict[str, Any] = {
         "digests": np.array(list(kept)),
         "probabilities": np.array([each["probabilities"] for each in kept.values()], dtype=float),
         "messages": np.array([str(each["message"]) for each in kept.values()]),

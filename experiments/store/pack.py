@@ -20,6 +20,7 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -299,6 +300,6 @@ def read_groups(pack: Pack, groups: Sequence[int], columns: Sequence[str] | None
     return conforming(table, columns)
 
 
-def _read(file, start: int, length: int) -> bytes:
+def _read(file: Any, start: int, length: int) -> bytes:
     file.seek(start)
     return file.read(length)

@@ -1,4 +1,4 @@
-"""What holds for ReliefF and ReliefE, classes and labels alike: adaptive numbers of neighbours, cases 3 and 6."""
+"""What holds for ReliefF and ReliefE, classes and labels alike: adaptive k, storages of a matrix, threads."""
 
 import naive
 import numpy as np
@@ -53,7 +53,7 @@ def test_neighbours_used_by_row_and_class(name, metric, multilabel, abs_mean, st
     assert not hasattr(ranker.set_params(n_neighbors=3).fit(X, y), "n_neighbors_used_")
 
 
-# ------------------------------------------------------- case 3 where test_relieff.py does not go: labels, ReliefE
+# ----------------------------- one matrix in many storages, where test_relieff.py does not go: labels, ReliefE
 
 
 def _unsorted(X):
@@ -90,7 +90,7 @@ CLOTHES = {
 @pytest.mark.parametrize("multilabel", [False, True])
 @pytest.mark.parametrize("kind", [ReliefF, ReliefE])
 @pytest.mark.parametrize("name", CLOTHES)
-def test_case_3_same_matrix_in_other_clothes(name, kind, multilabel):
+def test_same_matrix_in_other_clothes(name, kind, multilabel):
     rng = np.random.default_rng(135)
     X = np.where(rng.random((28, 5)) < 0.4, 0, rng.choice([-128, -100, -3, 1, 50, 127], (28, 5))).astype(
         float
@@ -105,12 +105,12 @@ def test_case_3_same_matrix_in_other_clothes(name, kind, multilabel):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-# --------------------------------------------------------------------------------- case 6 for several labels
+# ------------------------------------------------------------------- equal columns and threads, several labels
 
 
 @pytest.mark.parametrize("storage", [np.array, sp.csr_matrix])
 @pytest.mark.parametrize(("k", "abs_mean"), [(5, False), (5, True), ("adaptive", False), ("adaptive", True)])
-def test_case_6_equal_columns_and_many_threads_with_labels(k, abs_mean, storage):
+def test_equal_columns_and_many_threads_with_labels(k, abs_mean, storage):
     rng = np.random.default_rng(136)
     X = rng.normal(size=(90, 40)) * (rng.random((90, 40)) < 0.7)
     copies = np.sort(rng.permutation(40)[:30])

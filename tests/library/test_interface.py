@@ -131,14 +131,14 @@ def test_numbers_of_any_type_in_a_polars_frame():
     ],
     ids=lambda column: str(column.dtype),
 )
-def test_case_5_a_bad_column_of_a_polars_frame_is_named(column):
+def test_a_bad_column_of_a_polars_frame_is_named(column):
     frame = pl.DataFrame({"age": np.arange(30.0), "weight_kg": column})
     with pytest.raises(ValueError, match="weight_kg"):
         ReliefF().fit(frame, np.arange(30) % 2)
 
 
 @pytest.mark.parametrize("y", [pl.Series(["a", "b", None] * 10), pl.Series([0, 1, None] * 10)])
-def test_case_5_a_missing_class_in_a_polars_series(y):
+def test_a_missing_class_in_a_polars_series(y):
     with pytest.raises(ValueError, match=r"\by\b.*row 2"):
         ReliefF().fit(np.arange(60.0).reshape(30, 2), y)
 

@@ -35,7 +35,7 @@ print(json.dumps([mib("VmHWM") - before, len(ranker.sample_indices_),
 
 
 @pytest.mark.parametrize("k", [15, "adaptive"])
-def test_case_4_wide_and_sparse(k):
+def test_wide_and_sparse(k):
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM, json.dumps(k)],
         cwd=PROJECT_ROOT,

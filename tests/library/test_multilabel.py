@@ -106,7 +106,7 @@ def test_targets_embedded_by_umap(kind, distance):
     assert first.feature_importances_.tobytes() == again.feature_importances_.tobytes()
 
 
-def test_case_8_few_distinct_label_sets():
+def test_few_distinct_label_sets():
     rng = np.random.default_rng(74)
     X = rng.normal(size=(60, 6))
     T = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0]])[rng.integers(0, 3, 60)]

@@ -20,12 +20,12 @@ LABELLED = [[0, 7, 1], [1, 7, 0], [2, 7, 1], [3, 7, 0], [4, 7, 0]], ["lo", "lo",
         (15, True, [0.4375, 0, 0.2]),
     ],
 )
-def test_case_1(k, abs_mean, expected, exact):
+def test_worked_example_with_small_classes(k, abs_mean, expected, exact):
     weights, _ = naive.relieff(*LABELLED, k=k, abs_mean=abs_mean, exact=exact)
     np.testing.assert_allclose(weights, expected, rtol=1e-14, atol=0)
 
 
-def test_case_2():
+def test_worked_example_with_duplicates():
     column = [[v] for v in (0, 1, 2, 3, 4, 5, 6, 10)]
     weights, used = naive.relieff(column, [2, 2, 2, 2, 5, 5, 9, 9], k=2, exact=True)
     assert weights[0] == pytest.approx(0.233333, abs=5e-7)

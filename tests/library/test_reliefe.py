@@ -196,11 +196,11 @@ def test_object_embedding_is_left_untouched():
     assert_weights_equal(ranker.feature_importances_, expected)
 
 
-# ----------------------------------------------------------------------------------------- case 6 for ReliefE
+# -------------------------------------------------------------------------- equal columns and threads, ReliefE
 
 
 @pytest.mark.parametrize(("k", "abs_mean"), [(5, False), ("adaptive", True)])
-def test_case_6_equal_columns_and_many_threads(k, abs_mean):
+def test_equal_columns_and_many_threads(k, abs_mean):
     rng = np.random.default_rng(27)
     X = rng.normal(size=(90, 40))
     copies = np.sort(rng.permutation(40)[:30])
@@ -216,7 +216,7 @@ def test_case_6_equal_columns_and_many_threads(k, abs_mean):
             assert again.feature_importances_.tobytes() == first.feature_importances_.tobytes()
 
 
-# ------------------------------------------------------------------------------------------ with UMAP: case 7
+# ------------------------------------------------------------------------------------------------- with UMAP
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +242,7 @@ def test_umap_ranker_is_finite_and_says_what_it_used(fitted, manifold):
     assert fitted.feature_importances_[0] > 0.1
 
 
-def test_case_7_one_seed_one_result(fitted, manifold):
+def test_one_seed_one_result(fitted, manifold):
     np.random.seed(99)  # noqa: NPY002 - the global state must not matter
     same = ReliefE(n_neighbors=10, n_representatives=90, random_state=6).fit(*manifold)
     np.random.seed(100)  # noqa: NPY002
@@ -260,7 +260,7 @@ def test_given_dimension_is_used(manifold):
     assert ranker.n_components_ == 3 and np.isfinite(ranker.feature_importances_).all()
 
 
-# ----------------------------------------------------------------------------------------------------- case 8
+# -------------------------------------------------------------------------------- little or degenerate data
 
 
 def _distinct_rows_repeated(n, distinct, p):
@@ -286,7 +286,7 @@ LITTLE = {
 
 
 @pytest.mark.parametrize("name", LITTLE)
-def test_case_8_little_or_degenerate_data(name, caplog):
+def test_little_or_degenerate_data(name, caplog):
     X, n_representatives = LITTLE[name]
     n, p = X.shape
     y = np.arange(n) % 2

@@ -130,7 +130,7 @@ def test_all_iterations_draw_no_random_number(s):
     assert_weights_equal(ranker.feature_importances_, twin("random_dense", 15, False)[0])
 
 
-# ---------------------------------------------------------------------------------------------- cases 1 and 2
+# ------------------------------------------------------------------------------------------ worked examples
 
 
 @pytest.mark.filterwarnings("error")
@@ -144,7 +144,7 @@ def test_all_iterations_draw_no_random_number(s):
         (15, True, [0.4375, 0, 0.2]),
     ],
 )
-def test_case_1_small_classes_and_a_constant_column(k, abs_mean, expected, storage):
+def test_small_classes_and_a_constant_column(k, abs_mean, expected, storage):
     X, y = LABELLED
     found = weights_of(storage(X), y, k, abs_mean)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -154,7 +154,7 @@ def test_case_1_small_classes_and_a_constant_column(k, abs_mean, expected, stora
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("k", "abs_mean"), [(1, False), *VARIANTS])
 @pytest.mark.parametrize("times", [1, 2, 7, 40])
-def test_case_1_weights_lie_between_minus_1_and_1(k, abs_mean, times):
+def test_weights_lie_between_minus_1_and_1(k, abs_mean, times):
     apart = np.array([[0.0, 0, 1], [0, 1, 0], [1, 0, 1], [1, 1, 0]]), np.array([0, 0, 1, 1])
     for X, y in ((np.array(LABELLED[0], dtype=float), np.array(LABELLED[1])), apart):
         found = weights_of(np.repeat(X, times, axis=0), np.repeat(y, times), k, abs_mean)
@@ -179,7 +179,7 @@ CLASSES = [2, 2, 2, 2, 5, 5, 9, 9]
         (2**40, 1, -(2**40)),
     ],
 )
-def test_case_2_names_of_classes_do_not_matter(names):
+def test_names_of_classes_do_not_matter(names):
     column = np.array([[0.0], [1], [2], [3], [4], [5], [6], [10]])
     y = [dict(zip((2, 5, 9), names, strict=True))[c] for c in CLASSES]
     if isinstance(names[0], str):
@@ -190,19 +190,19 @@ def test_case_2_names_of_classes_do_not_matter(names):
         assert weights_of(column, form, 2) == pytest.approx([0.2333333333333333], rel=1e-12)
 
 
-def test_case_2_boolean_classes():
+def test_boolean_classes():
     X, y, _ = SAMPLES["constant_column"]
     np.testing.assert_array_equal(weights_of(X, y.astype(bool)), weights_of(X, y))
     np.testing.assert_allclose(weights_of(X, 1 - y), weights_of(X, y), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("storage", [np.array, sp.csr_matrix])
-def test_case_2_duplicates_are_neighbours(storage):
+def test_duplicates_are_neighbours(storage):
     X = storage([[0, 0], [0, 0], [1, 1], [1, 1], [0, 1], [0, 1]])
     assert weights_of(X, [0, 1, 0, 1, 0, 1], 1) == pytest.approx([-1 / 3, -2 / 3], rel=1e-12)
 
 
-# ----------------------------------------------------------------------------------------------------- case 3
+# -------------------------------------------------------------------------------- one matrix, many storages
 
 
 def _csr_with_entries_twice(X):
@@ -283,7 +283,7 @@ def _memory(X):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("k", "abs_mean"), [(2, False), ("adaptive", True)])
 @pytest.mark.parametrize("name", CLOTHES)
-def test_case_3_same_matrix_in_other_clothes(name, k, abs_mean):
+def test_same_matrix_in_other_clothes(name, k, abs_mean):
     dress, kind = CLOTHES[name]
     X = _values_for(kind)
     y = np.random.default_rng(12).integers(0, 3, 28)
@@ -297,13 +297,13 @@ def test_case_3_same_matrix_in_other_clothes(name, k, abs_mean):
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
-def test_case_3_float32_of_any_numbers(storage):
+def test_float32_of_any_numbers(storage):
     X, y, _ = SAMPLES["random_dense"]
     np.testing.assert_allclose(weights_of(storage(X.astype(np.float32)), y), weights_of(X, y), atol=1e-5)
 
 
 @pytest.mark.parametrize("storage", [np.array, sp.csr_matrix])
-def test_case_3_read_only_arrays_are_enough(storage):
+def test_read_only_arrays_are_enough(storage):
     X, y, _ = SAMPLES["mostly_zeros"]
     given_X, given_y = storage(X), y.copy()
     for part in (given_X.data, given_X.indices, given_X.indptr) if sp.issparse(given_X) else (given_X,):
@@ -319,12 +319,12 @@ def test_dense_and_sparse_agree_to_1e_12(k, abs_mean):
         assert np.abs(difference).max() <= 1e-12
 
 
-# ----------------------------------------------------------------------------------------------------- case 6
+# --------------------------------------------------------------------------------- equal columns and threads
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize(("k", "abs_mean"), VARIANTS)
-def test_case_6_equal_columns_and_many_threads(k, abs_mean, storage):
+def test_equal_columns_and_many_threads(k, abs_mean, storage):
     rng = np.random.default_rng(13)
     X = rng.normal(size=(90, 40)) * (rng.random((90, 40)) < 0.7)
     copies = np.sort(rng.permutation(40)[:30])

@@ -1,4 +1,4 @@
-"""Both estimators as scikit-learn estimators: its own checks, data frames, pipelines, searches (case 5)."""
+"""Both estimators as scikit-learn estimators: its own checks, data frames, pipelines, searches."""
 
 import pickle
 
@@ -76,7 +76,7 @@ ALL_RANKERS = pytest.mark.parametrize("kind", [ReliefF, ReliefE, SURF, MultiSURF
 
 
 @ALL_RANKERS
-def test_case_5_names_of_a_data_frame(kind, labelled_frame):
+def test_names_of_a_data_frame(kind, labelled_frame):
     X, y = labelled_frame
     before = X.copy(deep=True)
     ranker = _ranker(kind, n_features_to_select=2).fit(X, y)
@@ -95,7 +95,7 @@ def test_case_5_names_of_a_data_frame(kind, labelled_frame):
 
 
 @RANKERS
-def test_case_5_names_in_a_pipeline_under_cross_validation(kind, labelled_frame):
+def test_names_in_a_pipeline_under_cross_validation(kind, labelled_frame):
     X, y = labelled_frame
     pipeline = make_pipeline(_ranker(kind, n_features_to_select=2), LogisticRegression())
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -113,7 +113,7 @@ def test_case_5_names_in_a_pipeline_under_cross_validation(kind, labelled_frame)
 
 
 @ALL_RANKERS
-def test_case_5_a_list_of_names_is_not_modified(kind, labelled_frame):
+def test_a_list_of_names_is_not_modified(kind, labelled_frame):
     X, y = labelled_frame
     names = list(X.columns)
     ranker = _ranker(kind, n_features_to_select=3).fit(pd.DataFrame(X.to_numpy(), columns=names), y)

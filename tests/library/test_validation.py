@@ -1,4 +1,4 @@
-"""Bad input ends before any computing, with a message that names the parameter or the place (case 5)."""
+"""Bad input ends before any computing, with a message that names the parameter or the place."""
 
 import numpy as np
 import pandas as pd

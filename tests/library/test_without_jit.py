@@ -20,7 +20,7 @@ SUITE = ["kernel_modes.py", "test_kernels.py", "test_threshold_kernels.py", "tes
 #: With the estimators around the kernels: blocks, threads, groups of classes of 1, 2 and 15 rows.
 ESTIMATORS = {
     "NUMBA_DISABLE_JIT": [
-        "test_relieff.py::test_case_1_small_classes_and_a_constant_column",
+        "test_relieff.py::test_small_classes_and_a_constant_column",
         "test_relieff.py::test_fewer_iterations_use_a_sample_without_replacement",
         "test_multilabel.py::test_fewer_iterations",
         "test_reliefe.py::test_fewer_iterations",
@@ -33,7 +33,7 @@ ESTIMATORS = {
     ],
     "NUMBA_BOUNDSCHECK": [
         "test_relieff.py::test_fast_is_naive",
-        "test_relieff.py::test_case_6_equal_columns_and_many_threads",
+        "test_relieff.py::test_equal_columns_and_many_threads",
         "test_many_rows.py",
         "test_multilabel.py::test_fast_is_naive",
         "test_surf.py::test_blocks_change_nothing_but_the_last_digits",

@@ -7,8 +7,8 @@ Nothing here is fast and nothing is shared with ``reliefe``. Rows are plain list
 * float: two distances within 1e-12 of the scale of the distances are a tie, which is linked on: sorted
   distances, each within that tolerance of the one before it, are one group.
 
-"Decisions" in the docstrings are the project's decisions on what the paper (Škrlj et al., ReliefE) leaves open,
-as "§section.number".
+Where the paper (Škrlj et al., ReliefE) leaves something open, the docstrings say what is done and
+``docs/differences.md`` says why.
 """
 
 import math
@@ -35,7 +35,7 @@ def table(X, exact=False):
 
 
 def normalised(rows):
-    """Columns divided by their range over all rows (Decisions §1.1).
+    """Columns divided by their range over all rows.
 
     A column is moved to a minimum of 0 only where 0 is not already between its minimum and its maximum (the
     differences are the same either way, but an embedding sees the values); a constant column becomes 0.
@@ -52,17 +52,17 @@ def normalised(rows):
 
 
 def manhattan(a, b):
-    """Sum of absolute differences (Decisions §1.2)."""
+    """Sum of absolute differences."""
     return sum(abs(u - v) for u, v in zip(a, b, strict=True))
 
 
 def euclidean(a, b):
-    """Root of the sum of squared differences (Decisions §2.7)."""
+    """Root of the sum of squared differences."""
     return math.sqrt(sum((u - v) ** 2 for u, v in zip(a, b, strict=True)))
 
 
 def cosine(a, b):
-    """One minus the cosine (Decisions §2.7); a zero vector has distance 1 to everything, itself included."""
+    """One minus the cosine; a zero vector has distance 1 to everything, itself included."""
     length_a, length_b = math.sqrt(sum(u * u for u in a)), math.sqrt(sum(v * v for v in b))
     if length_a == 0 or length_b == 0:
         return 1.0
@@ -89,7 +89,7 @@ def kth_smallest(values, k):
 
 
 def in_order(distances, tolerance):
-    """Keys of the dict ``distances`` (row → distance), nearest first, ties by the lower row (Decisions §1.3)."""
+    """Keys of the dict ``distances`` (row → distance), nearest first, ties by the lower row."""
     by_distance = sorted(distances, key=lambda row: (distances[row], row))
     groups = []
     for row in by_distance:
@@ -101,7 +101,7 @@ def in_order(distances, tolerance):
 
 
 def adaptive_k(sorted_distances, tolerance):
-    """How many candidates lie before the first largest gap (Decisions §1.7, Algorithm 3)."""
+    """How many candidates lie before the first largest gap (Algorithm 3)."""
     if len(sorted_distances) <= 1:
         return len(sorted_distances)
     gaps = [b - a for a, b in pairwise(sorted_distances)]
@@ -110,7 +110,7 @@ def adaptive_k(sorted_distances, tolerance):
 
 
 def nearest(i, candidates, space, k, metric="manhattan"):
-    """The k rows of ``candidates`` nearest to row i in ``space``; i is left out by its index (§1.3, §1.7).
+    """The k rows of ``candidates`` nearest to row i in ``space``; i is left out by its index.
 
     Fewer than k candidates: all of them. None: an empty list.
     """
@@ -125,7 +125,7 @@ def nearest(i, candidates, space, k, metric="manhattan"):
 
 
 def nearest_rows(query, rows, k, without=None):
-    """The k rows nearest to ``query`` by Euclidean distance, ties by the lower row (Decisions §2.5, §2.6)."""
+    """The k rows nearest to ``query`` by Euclidean distance, ties by the lower row."""
     squares = {
         m: sum((u - v) ** 2 for u, v in zip(query, row, strict=True))
         for m, row in enumerate(rows)
@@ -138,7 +138,7 @@ def nearest_rows(query, rows, k, without=None):
 
 
 def multiclass_update(z, i, y, neighbours, priors, abs_mean):
-    """What row i adds to the weight of each column (Decisions §1.4, "Multi-class classification")."""
+    """What row i adds to the weight of each column ("Multi-class classification")."""
     added = [z[i][0] - z[i][0]] * len(z[i])
     for c, rows in neighbours.items():
         if not rows:
@@ -154,15 +154,15 @@ def multiclass_update(z, i, y, neighbours, priors, abs_mean):
 
 
 def relieff(X, y, k=15, abs_mean=False, rows=None, exact=False, embedded=None, metric="manhattan"):
-    """ReliefF, and with ``embedded`` ReliefE (Decisions §1, §2.1; Algorithm "ReliefE", multi-class part).
+    """ReliefF, and with ``embedded`` ReliefE (Algorithm "ReliefE", multi-class part).
 
     Parameters
     ----------
     X, y : data, n × p, and classes
     k : int or "adaptive"
-    rows : rows to update from; all of them when None (§1.5)
+    rows : rows to update from; all of them when None
     exact : compute with Fractions
-    embedded : n × d or None; neighbours are found here, differences are taken in X (§2.1)
+    embedded : n × d or None; neighbours are found here, differences are taken in X
     metric : distance in ``embedded``
 
     Returns
@@ -191,32 +191,32 @@ def relieff(X, y, k=15, abs_mean=False, rows=None, exact=False, embedded=None, m
 
 
 def f1_distance(a, b):
-    """One minus the F1 of two label vectors (Decisions §3.3, table of target distances)."""
+    """One minus the F1 of two label vectors (the paper's table of target distances)."""
     total = sum(a) + sum(b)
     return 1 - Fraction(2 * sum(u * v for u, v in zip(a, b, strict=True)), total) if total else Fraction(0)
 
 
 def accuracy_distance(a, b):
-    """One minus the Jaccard index of two label vectors (Decisions §3.3)."""
+    """One minus the Jaccard index of two label vectors."""
     union = sum(1 for u, v in zip(a, b, strict=True) if u or v)
     return 1 - Fraction(sum(1 for u, v in zip(a, b, strict=True) if u and v), union) if union else Fraction(0)
 
 
 def subset_distance(a, b):
-    """0 for equal label vectors, 1 otherwise (Decisions §3.3; the paper's table has it the other way)."""
+    """0 for equal label vectors, 1 otherwise (the paper's table has it the other way)."""
     return Fraction(0) if list(a) == list(b) else Fraction(1)
 
 
 def hamming_distance(a, b):
-    """Share of labels in which two vectors differ (Decisions §3.3)."""
+    """Share of labels in which two vectors differ."""
     return Fraction(sum(1 for u, v in zip(a, b, strict=True) if u != v), len(a))
 
 
 def cosine_target_distance(a, b):
-    """Half of one minus the cosine of two embedded targets, in 0 … 1 (Decisions §3.4); Decimal of 50 digits.
+    """Half of one minus the cosine of two embedded targets, in 0 … 1; Decimal of 50 digits.
 
-    The cosine with a zero vector is taken as 0, but equal targets are at distance 0, zero or not (as §3.3 has
-    it for two empty label sets, which are what a zero vector is where the embedding is skipped).
+    The cosine with a zero vector is taken as 0, but equal targets are at distance 0, zero or not, as two empty
+    label sets are (a zero vector is one of these where the embedding is skipped).
     """
     if list(a) == list(b):
         return Decimal(0)
@@ -230,7 +230,7 @@ def cosine_target_distance(a, b):
 
 
 def hyperbolic_target_distance(a, b):
-    """H / (1 + h), h the hyperboloid's distance of two embedded targets (Decisions §3.4); Decimal of 50 digits."""
+    """H / (1 + h), h the hyperboloid's distance of two embedded targets; Decimal of 50 digits."""
     with localcontext(prec=100):
         a, b = [Decimal(u) for u in a], [Decimal(v) for v in b]
         height_a, height_b = ((1 + sum(u * u for u in point)).sqrt() for point in (a, b))
@@ -257,7 +257,7 @@ EMBEDDED_DISTANCES = {"cosine": cosine_target_distance, "hyperbolic": hyperbolic
 
 
 def multilabel_update(z, i, neighbours, target_distances, abs_mean):
-    """What row i adds to the weight of each column (Decisions §3.1, §3.2, Algorithm "ReliefE").
+    """What row i adds to the weight of each column (Algorithm "ReliefE").
 
     ``target_distances`` has one distance for each of ``neighbours``. A term whose denominator is 0 adds 0.
     """
@@ -288,7 +288,7 @@ def relieff_multilabel(
     metric="manhattan",
     embedded_targets=None,
 ):
-    """Multi-label ReliefF, and with ``embedded`` ReliefE (Decisions §3; Algorithm "ReliefE", multi-label part).
+    """Multi-label ReliefF, and with ``embedded`` ReliefE (Algorithm "ReliefE", multi-label part).
 
     As ``relieff``, with T an n × L matrix of 0 and 1. ``embedded_targets`` (n × d) is needed for the target
     distances "cosine" and "hyperbolic". ``used`` has one number per row.
@@ -315,7 +315,7 @@ def relieff_multilabel(
 
 
 def check_representatives(targets, n_representatives, chosen):
-    """Raise AssertionError unless ``chosen`` are representatives of ``targets`` (Decisions §2.3).
+    """Raise AssertionError unless ``chosen`` are representatives of ``targets``.
 
     ``targets`` has one hashable, sortable value per row: a class, or a tuple of 0 and 1 for a label set. Which
     row stands for a value is random, so only the sequence of values can be foretold.
@@ -341,7 +341,7 @@ def check_representatives(targets, n_representatives, chosen):
 
 
 def sparsify_epsilon(B):
-    """ε from the block matrix itself, which the library must never build (Decisions §2.4, PrMS).
+    """ε from the block matrix itself, which the library must never build (PrMS, Algorithm 1).
 
     A = [[0, B], [Bᵀ, 0]] is symmetric; ε is its largest row sum of absolute values divided by its order.
     """
@@ -366,7 +366,7 @@ def sparsify_rule(B):
 
 
 def two_nn_slope(X, exact=False):
-    """The TwoNN estimate before it is rounded and bounded (Decisions §2.5, Algorithm 2). None: no number."""
+    """The TwoNN estimate before it is rounded and bounded (Algorithm 2). None: no number."""
     distinct = list(dict.fromkeys(tuple(row) for row in table(X, exact)))
     if len(distinct) < 3:
         return None
@@ -391,7 +391,7 @@ def two_nn_slope(X, exact=False):
 
 
 def latent_dimension(X, exact=False):
-    """TwoNN with repeated rows taken once, as an integer from 2 to min(p, n − 2), or None (Decisions §2.5)."""
+    """TwoNN with repeated rows taken once, as an integer from 2 to min(p, n − 2), or None."""
     n, p = len(table(X, exact)), len(table(X, exact)[0])
     largest = min(p, n - 2)
     slope = two_nn_slope(X, exact) if largest >= 2 else None

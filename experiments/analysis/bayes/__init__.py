@@ -18,7 +18,7 @@ from __future__ import annotations
 import multiprocessing
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from baycomp.multiple import Posterior
@@ -140,12 +140,12 @@ class _Prepared(NamedTuple):
 
 
 def hierarchical_test(
-    x,
-    y,
+    x: Any,
+    y: Any,
     rope: float,
     runs: int,
     n_samples: int = 10_000,
-    random_state=None,
+    random_state: Any = None,
     *,
     names: Sequence[str] | None = None,
 ) -> HierarchicalPosterior:
@@ -203,7 +203,7 @@ def hierarchical_tests(
     rope: float,
     runs: int,
     n_samples: int = 10_000,
-    random_state=None,
+    random_state: Any = None,
     *,
     names: Sequence[Sequence[str] | None] | None = None,
     n_jobs: int | None = None,
@@ -269,7 +269,7 @@ def hierarchical_tests(
 def _sampled(prepared, seed, n_samples, n_jobs):
     """Draws of each pair, None where nothing has to be sampled."""
     open_ones = [place for place, ready in enumerate(prepared) if ready is not None]
-    found = [None] * len(prepared)
+    found: list[Any] = [None] * len(prepared)
     if open_ones:
         # Here, not above: loading JAX takes seconds and 200 MiB.
         from experiments.analysis.bayes.model import Data
@@ -281,7 +281,7 @@ def _sampled(prepared, seed, n_samples, n_jobs):
     return found
 
 
-def _posterior(ready, draws, names, rope, n_samples) -> HierarchicalPosterior:
+def _posterior(ready: Any, draws: Any, names: Any, rope: Any, n_samples: Any) -> HierarchicalPosterior:
     names = None if names is None else tuple(names)
     if ready is None:
         sample = np.tile([0.0, 1.0, 0.0], (n_samples, 1))
@@ -307,7 +307,7 @@ def _posterior(ready, draws, names, rope, n_samples) -> HierarchicalPosterior:
     )
 
 
-def _prepare(x, y, rope: float, runs: int, label: str) -> _Prepared | None:
+def _prepare(x: Any, y: Any, rope: float, runs: int, label: str) -> _Prepared | None:
     """Turn score tables into what the model needs; None when all scores are equal."""
     differences, steady, largest = [], [], 0.0
     for name, a, b in rows_of(x, y, label):
@@ -349,7 +349,7 @@ def _prepare(x, y, rope: float, runs: int, label: str) -> _Prepared | None:
     return _summed_up(differences, steady, rope, runs)
 
 
-def _summed_up(differences, steady, rope, runs) -> _Prepared:
+def _summed_up(differences: Any, steady: Any, rope: Any, runs: Any) -> _Prepared:
     n = np.array([len(each) for each in differences], dtype=np.float64)
     mean = np.array(
         [each[0] if flat else each.mean() for each, flat in zip(differences, steady, strict=True)]

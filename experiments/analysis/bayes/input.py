@@ -56,7 +56,7 @@ def check_names(names: Any, n_pairs: int) -> None:
         Otherwise.
     """
 
-    def fits(each) -> bool:
+    def fits(each: Any) -> bool:
         if each is None:
             return True
         if isinstance(each, str) or not isinstance(each, Sequence):
@@ -134,7 +134,7 @@ def rows_of(x: Any, y: Any, label: str) -> list[tuple[Any, np.ndarray, np.ndarra
     return list(zip(names, x_rows, y_rows, strict=True))
 
 
-def _numbers(row) -> np.ndarray:
+def _numbers(row: Any) -> np.ndarray:
     """Return a row of scores as floats; what is masked is no number, and text is not one either."""
     kind = np.ma.asarray(row).dtype
     if kind.kind not in "biufO":

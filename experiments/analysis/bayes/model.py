@@ -22,7 +22,7 @@ Data Analysis, for the scaled Student form of σ integrated out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -70,7 +70,9 @@ class Point(NamedTuple):
     delta: jax.Array
 
 
-def log_density(delta0, std0, nu, delta, sigma, alpha, beta, data: Data):
+def log_density(
+    delta0: Any, std0: Any, nu: Any, delta: Any, sigma: Any, alpha: Any, beta: Any, data: Data
+) -> Any:
     """Log-density of all parameters, the scores given by mean and scatter alone.
 
     Parameters
@@ -96,7 +98,7 @@ def log_density(delta0, std0, nu, delta, sigma, alpha, beta, data: Data):
     return jnp.where(inside, prior + jnp.sum(data.present * (level + likelihood)), -jnp.inf)
 
 
-def log_marginal(point: Point, data: Data, *, bounded: bool):
+def log_marginal(point: Point, data: Data, *, bounded: bool) -> Any:
     """Log-density with σ, α and β integrated out.
 
     Parameters
@@ -139,7 +141,7 @@ def _log_prior_of_nu(nu_minus_one):
     return logsumexp(_LOG_WEIGHT + (_ALPHA - 1) * jnp.log(nu_minus_one) - _BETA * nu_minus_one)
 
 
-def constrain(position: dict, data: Data):
+def constrain(position: dict, data: Data) -> tuple[Point, Any]:
     """Map an unconstrained position to the parameters.
 
     Parameters
@@ -180,7 +182,7 @@ def constrain(position: dict, data: Data):
     return Point(delta0, std0, nu, delta), log_jacobian
 
 
-def potential(position: dict, data: Data, *, bounded: bool):
+def potential(position: dict, data: Data, *, bounded: bool) -> Any:
     """Negative log-density of an unconstrained position, for a sampler.
 
     Parameters

@@ -10,10 +10,11 @@ Importing this module loads JAX.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -82,7 +83,7 @@ def sample(datas: Sequence[Data], seed: int, n_draws: int, n_jobs: int) -> list[
     for width, bounded in {(len(data.n), bounded) for data, bounded, _ in jobs}:
         _program(width, bounded)
 
-    def run(job):
+    def run(job: tuple[Data, bool, int]) -> Draws:
         return _sample_one(*job, seed, n_blocks)
 
     if min(n_jobs, len(jobs)) <= 1:
@@ -98,7 +99,7 @@ def _sample_one(data: Data, bounded: bool, q: int, seed: int, n_blocks: int) -> 
         state = start(data, jax.random.split(jax.random.key(seed), N_CHAINS))
         for _ in range(_WARM_UP_BLOCKS):
             state, _ = advance(state, data)
-        blocks = []
+        blocks: list[Any] = []
         wanted = n_blocks
         while True:
             while len(blocks) < wanted:
@@ -131,16 +132,18 @@ def _summed_up(blocks: list, q: int) -> Draws:
 def _fill(data: Data) -> Data:
     missing = -len(data.n) % _WIDTH
     fillings = {"mean": 0.0, "residual": 1.0, "spread": 1.0, "n": 2.0, "present": 0.0}
-    filled = {
+    filled: dict[str, Any] = {
         name: np.append(np.asarray(getattr(data, name), dtype=np.float64), np.full(missing, value))
         for name, value in fillings.items()
     }
-    scalars = {name: np.float64(getattr(data, name)) for name in data._fields if name not in fillings}
+    scalars: dict[str, Any] = {
+        name: np.float64(getattr(data, name)) for name in data._fields if name not in fillings
+    }
     return Data(**filled, **scalars)
 
 
 @cache
-def _program(width: int, bounded: bool):
+def _program(width: int, bounded: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Compile, for arrays of ``width`` data sets, what starts the chains and what advances them by a block."""
     init_kernel, sample_kernel = hmc(
         potential_fn_gen=lambda data: partial(potential, data=data, bounded=bounded), algo="NUTS"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 HOLDS, HOLDS_NOT, UNDECIDED = "holds", "does not hold", "cannot be decided"
 #: Said of data sets of which there are no rows, and of other data sets than the one that a claim is about.
@@ -42,6 +42,10 @@ class Finding:
     yes: int = 0
     no: int = 0
     size: float = 0.0
+
+
+#: What looks at the evidence (:class:`experiments.analysis.paper.evidence.Evidence`).
+Check: TypeAlias = Callable[[Any], Finding]
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class Claim:
     statement: str
     reading: str
     reason: str
-    check: Callable[[Any], Finding]
+    check: Check
     datasets: tuple[str, ...] = ()
     rankers: tuple[str, ...] = ()
     times: bool = False

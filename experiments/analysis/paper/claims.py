@@ -329,7 +329,7 @@ def _cells(lacking: Mapping[str, Sequence[str]], rankings: Rankings) -> list[str
     for ranker, datasets in of_ranker.items():
         alike.setdefault(tuple(datasets), []).append(rankings.labels.get(ranker, ranker))
     parts = []
-    for datasets, names in alike.items():
+    for shared, names in alike.items():
         told = names if len(names) <= _MOST_TOLD else [*names[:_MOST_TOLD], f"{len(names) - _MOST_TOLD} more"]
-        parts.append(f"{', '.join(datasets)} × {', '.join(told)}")
+        parts.append(f"{', '.join(shared)} × {', '.join(told)}")
     return parts

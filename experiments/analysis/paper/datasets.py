@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -36,7 +38,7 @@ def dataset_table(frame: pd.DataFrame, group: Group) -> pd.DataFrame:
     for name, block in group.datasets.items():
         stated, paper = block.get("expected") or {}, block.get("paper") or {}
         seen = frame[(frame["dataset"] == name) & (frame["status"] == "ok") & (frame["kind"] == "ranking")]
-        line = {"dataset": name}
+        line: dict[str, Any] = {"dataset": name}
         line |= {each: _number(stated.get(each)) for each in _QUANTITIES}
         if len(seen):
             line["rows"] = float((seen["n_train"] + seen["n_test"]).max())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from experiments.analysis.critical_distance import critical_distance
 from experiments.analysis.paper import checks
-from experiments.analysis.paper.claim import ALL, AVERAGE, EXISTS, Claim, Finding, NotThereError
+from experiments.analysis.paper.claim import ALL, AVERAGE, EXISTS, Check, Claim, Finding, NotThereError
 from experiments.analysis.paper.evidence import Evidence
 from experiments.analysis.paper.reported import MCC_DATASETS, MCC_RANKERS, RELIEFE, RELIEFF, SURF
 from experiments.analysis.similarity_blocks import between
@@ -90,16 +93,16 @@ _BY_MEAN = (
 
 
 def claim(
-    key,
-    form,
-    place,
-    statement,
-    reading,
-    reason,
-    check,
-    datasets=MCC_DATASETS,
-    rankers=MCC_RANKERS,
-    **settings,
+    key: str,
+    form: str,
+    place: str,
+    statement: str,
+    reading: str,
+    reason: str,
+    check: Check,
+    datasets: Sequence[str] = MCC_DATASETS,
+    rankers: Sequence[str] = MCC_RANKERS,
+    **settings: Any,
 ) -> Claim:
     """Make a claim about multi-class rankings."""
     where = (tuple(datasets), tuple(rankers))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from experiments.analysis.paper import checks
-from experiments.analysis.paper.claim import ALL, AVERAGE, Finding, NotThereError
+from experiments.analysis.paper.claim import ALL, AVERAGE, Check, Finding, NotThereError
 from experiments.analysis.paper.evidence import Evidence
 from experiments.analysis.paper.mcc import OTHERS, claim
 from experiments.analysis.paper.reported import RELIEFE, RELIEFF, SURF
@@ -16,7 +18,7 @@ from experiments.formatting import fixed
 _OWN_AND_THEIRS = (*RELIEFF, "skrebate_relieff")
 
 
-def _of(means: pd.Series, names, what: str) -> pd.Series:
+def _of(means: pd.Series, names: Any, what: str) -> pd.Series:
     found = means.reindex(list(names)).dropna()
     if not len(found):
         raise NotThereError(f"rF1 of {what}")
@@ -73,7 +75,7 @@ def _surf_first(evidence: Evidence) -> Finding:
     return Finding(bool(surf.max() > own.max()), told)
 
 
-def _genes_over(names, what: str):
+def _genes_over(names: Any, what: str) -> Check:
     def check(evidence: Evidence) -> Finding:
         means = evidence.rf1("genes", 1, 100)
         own, others = _of(means, RELIEFE, "ReliefE on genes"), _of(means, names, what)
@@ -97,7 +99,7 @@ def _not_finished(evidence: Evidence) -> Finding:
 
 _CASES = "appendix 'Case study with Madelon, DLBCL and genes'"
 _TALK = "section 'Discussion'"
-_ONE = {"general": False}
+_ONE: dict[str, Any] = {"general": False}
 
 CLAIMS = [
     claim(

@@ -152,8 +152,8 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
             words = f"share found (among so many noise columns): {', '.join(shares)}"
             lines.append(["recovery", family, protocol, ranker, 0, words])
     for row in chosen[chosen["kind"] != "recovery"].to_dict("records"):
-        words = _WORDS.get(row["kind"], lambda row: str(row["measurement"]))
-        lines.append([*(row[name] for name in _WHERE), words(row)])
+        told = _WORDS.get(row["kind"], lambda row: str(row["measurement"]))
+        lines.append([*(row[name] for name in _WHERE), told(row)])
     return pd.DataFrame(lines, columns=[*_WHERE, "result"])
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from experiments.analysis.paper import checks
-from experiments.analysis.paper.claim import ALL, AVERAGE, EXISTS, Claim, Finding, NotThereError
+from experiments.analysis.paper.claim import ALL, AVERAGE, EXISTS, Check, Claim, Finding, NotThereError
 from experiments.analysis.paper.evidence import Evidence
 from experiments.analysis.paper.reported import (
     DISTANCES,
@@ -114,6 +117,8 @@ def _hyperbolic_alike(evidence: Evidence) -> Finding:
 
 
 def _steadier(evidence: Evidence) -> Finding:
+    if evidence.folds is None:
+        raise NotThereError("rankings")
     gaps = []
     for dataset in evidence.datasets:
         for plain, embedded in _COUNTERPARTS:
@@ -155,16 +160,16 @@ _BY_AREA = "places are those of the figure, by mean AUrF1; equal rankers share t
 
 
 def _claim(
-    key,
-    form,
-    place,
-    statement,
-    reading,
-    reason,
-    check,
-    datasets=MLC_DATASETS,
-    rankers=MLC_RANKERS,
-    **settings,
+    key: str,
+    form: str,
+    place: str,
+    statement: str,
+    reading: str,
+    reason: str,
+    check: Check,
+    datasets: Sequence[str] = MLC_DATASETS,
+    rankers: Sequence[str] = MLC_RANKERS,
+    **settings: Any,
 ) -> Claim:
     where = (tuple(datasets), tuple(rankers))
     return Claim(key, "mlc", form, place, statement, reading, reason, check, *where, **settings)

@@ -7,7 +7,7 @@ side by side, each once, and only whole ones.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -160,7 +160,7 @@ def _rankings_asked(
     return asked
 
 
-def _by(configs, key) -> dict[str, list[Mapping[str, Any]]]:
+def _by(configs: Any, key: Callable[[Any], str | None]) -> dict[str, list[Mapping[str, Any]]]:
     found: dict[str, list[Mapping[str, Any]]] = {}
     for config in configs:
         if (name := key(config)) is not None:
@@ -282,7 +282,7 @@ def _with_stand_ins(
     return scored.assign(ranker=names)[~stand_in | cells], used
 
 
-def _measured(studies) -> dict[str, pd.DataFrame]:
+def _measured(studies: Any) -> dict[str, pd.DataFrame]:
     measured: dict[str, list[pd.DataFrame]] = {}
     for frame, configs in studies:
         for kind, mine in _by(configs, _kind_of).items():

@@ -91,7 +91,7 @@ EXTENTS = {"mcc": (10, 10), "mlc": (10, 10), "convergence": (3, 1)}
 #: Kind of target → what claims about its rankings are about.
 ABOUT = {"multiclass": ("mcc", "convergence"), "multilabel": ("mlc",)}
 #: Settings of the learners that the paper names; those that a protocol does not state are scikit-learn's.
-_LEARNERS = {
+_LEARNERS: dict[str, dict[str, Any]] = {
     "learner": {"C": 1.0},
     "multilabel_learner": {
         "n_estimators": 100, "criterion": "gini", "max_depth": None, "max_features": "sqrt",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from experiments.analysis.pairs import ROPE
-from experiments.analysis.paper.claim import AVERAGE, EXISTS, MOST, Claim, Finding, NotThereError
+from experiments.analysis.paper.claim import AVERAGE, EXISTS, MOST, Check, Claim, Finding, NotThereError
 from experiments.analysis.paper.evidence import Evidence
 from experiments.analysis.paper.measurements import phase_means
 from experiments.analysis.paper.reported import (
@@ -44,7 +46,7 @@ def _at(curve: pd.Series, n_iterations: int) -> float:
     return float(curve[n_iterations])
 
 
-def _four_enough(dataset: str):
+def _four_enough(dataset: str) -> Check:
     def check(evidence: Evidence) -> Finding:
         curve = _curve(evidence, dataset, _EMBEDDED)
         four, last = _at(curve, 4), float(curve.iloc[-1])
@@ -184,7 +186,7 @@ def _different_k(evidence: Evidence) -> Finding:
         medians[str(dataset)] = int(counts.index[np.searchsorted(np.cumsum(counts), counts.sum() / 2)])
     if len(medians) < 2:
         raise NotThereError("neighbours taken by ReliefE on two data sets")
-    low, high = min(medians, key=medians.get), max(medians, key=medians.get)
+    low, high = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
     told = f"median k from {medians[low]} ({low}) to {medians[high]} ({high})"
     return Finding(medians[high] >= 2 * medians[low], told)
 
@@ -197,7 +199,15 @@ _PERCENT = "curves that look the same in the figure are read as within 1 %"
 
 
 def _iterations(
-    key, place, statement, reading, reason, check, dataset, families=CONVERGING, equal_from=None
+    key: str,
+    place: str,
+    statement: str,
+    reading: str,
+    reason: str,
+    check: Check,
+    dataset: str,
+    families: Sequence[str] = CONVERGING,
+    equal_from: int | None = None,
 ) -> Claim:
     """Make a claim about iterations; from ``equal_from`` iterations on it says that they change nothing."""
     rankers = tuple(

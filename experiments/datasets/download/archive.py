@@ -12,13 +12,13 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import rarfile
 
 from experiments.errors import DownloadError
 
-_PACKINGS: tuple[tuple[bytes, str, Callable[..., IO[bytes]]], ...] = (
+_PACKINGS: tuple[tuple[bytes, str, Callable[..., Any]], ...] = (
     (b"\x1f\x8b", "gzip", gzip.open),
     (b"BZh", "bzip2", bz2.open),
     (b"\xfd7zXZ\x00", "xz", lzma.open),
@@ -187,6 +187,8 @@ def _copy(opener: Callable[[str], IO[bytes] | None], member: str, file: IO[bytes
         ) from error
     except _DAMAGE as error:
         raise DownloadError(f"{member} in {name} cannot be read: {error}") from error
+    if source is None:
+        raise DownloadError(f"{member} in {name} is no file")
     with source:
         while True:
             try:

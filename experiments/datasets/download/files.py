@@ -199,13 +199,13 @@ def read_files(
         raise ConfigError("a source needs either path or files")
     if path is not None:
         return [read_file(path, places, sha256, download)]
-    for each in files:
+    for each in files or ():
         for key in each:
             if key not in _FILE_KEYS:
                 raise wrong_name("key of a file", str(key), _FILE_KEYS)
         if "path" not in each:
             raise ConfigError("a file of dataset.source.files has no path")
-    return [read_file(each["path"], places, each.get("sha256"), each.get("download")) for each in files]
+    return [read_file(each["path"], places, each.get("sha256"), each.get("download")) for each in files or ()]
 
 
 def unpacked(content: bytes, name: str) -> bytes:
@@ -245,7 +245,7 @@ def decoded(content: bytes, name: str) -> str:
 def _obtained(
     path: str, places: Places, download: Mapping[str, Any], missing: MissingFileError
 ) -> tuple[Path, str]:
-    settings = {
+    settings: dict[str, Any] = {
         "places": (),
         "download": dict(download),
         "sha256": None,

@@ -285,8 +285,9 @@ def _came_in_all(error: BaseException) -> int:
     """Return how many bytes of an answer came before it broke off, as far as the error knows."""
     seen: BaseException | None = error
     while seen is not None:
-        if type(seen).__name__ == "IncompleteRead" and isinstance(getattr(seen, "partial", None), int):
-            return seen.partial
+        partial = getattr(seen, "partial", None)
+        if type(seen).__name__ == "IncompleteRead" and isinstance(partial, int):
+            return partial
         seen = next((each for each in seen.args if isinstance(each, BaseException)), None) or seen.__cause__
     return 0
 

@@ -22,7 +22,7 @@ from experiments.datasets.classes import exactly
 from experiments.datasets.column_kinds import EXACT
 from experiments.datasets.download.files import Content, read_files
 from experiments.datasets.names import Column, check_row_names, find_columns, listed, suggestion
-from experiments.datasets.raw import RawData
+from experiments.datasets.raw import Matrix, RawData
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import ConfigError, DatasetError
 from experiments.paths import Places
@@ -55,7 +55,7 @@ class Arff:
 
     names: list[str]
     values: list[list[str] | str | None]
-    table: np.ndarray | sparse.csr_matrix
+    table: Matrix
     file: str
     texts: Mapping[int, list[str]] = field(default_factory=dict)
 
@@ -276,7 +276,7 @@ def raw_data(
     columns = table.table.tocsc() if sparse.issparse(table.table) else table.table
     X = columns[:, kept]
     nominal = {
-        new: table.values[index] for new, index in enumerate(kept) if isinstance(table.values[index], list)
+        new: values for new, index in enumerate(kept) if isinstance(values := table.values[index], list)
     }
     names = [table.names[index] for index in kept]
     numeric = [new for new in range(len(kept)) if new not in nominal]
@@ -287,9 +287,8 @@ def raw_data(
     if target is not None:
         return RawData(X, _classes(table, wanted[0]), names, class_names, nominal=nominal or None)
     for index in wanted:
-        if not isinstance(table.values[index], list | None) or (
-            table.values[index] not in (None, ["0", "1"]) and set(table.values[index]) - {"0", "1"}
-        ):
+        values = table.values[index]
+        if isinstance(values, str) or not {"0", "1"}.issuperset(values or ()):
             raise DatasetError(f"{table.file}: label {table.names[index]!r} has other values than 0 and 1")
     T = [sparse.csc_matrix(columns[:, [index]]) for index in wanted]
     for new, index in enumerate(
@@ -321,10 +320,10 @@ def label_list(file: Content) -> list[str]:
         root = ElementTree.fromstring(file.data)
     except ElementTree.ParseError as error:
         raise DatasetError(f"{file.name} is no XML: {error}") from error
-    found = [each.get("name") for each in root.iter() if each.tag.rpartition("}")[2] == "label"]
-    if not found or None in found:
-        raise DatasetError(f"{file.name}: " + ("a label has no name" if found else "no labels in it"))
-    found = [_unescaped(each) for each in found]
+    given = [each.get("name") for each in root.iter() if each.tag.rpartition("}")[2] == "label"]
+    found = [_unescaped(each) for each in given if each is not None]
+    if not found or len(found) < len(given):
+        raise DatasetError(f"{file.name}: " + ("a label has no name" if given else "no labels in it"))
     twice = sorted({each for each in found if found.count(each) > 1})
     if twice:
         raise DatasetError(f"{file.name} lists the label {twice[0]!r} twice")

@@ -157,8 +157,8 @@ def _rows(text: str, start: int, delimiter: str) -> Iterator[_Row]:
     """Yield the rows from a line on, with the lines they begin on; a quoted cell may hold line ends."""
     source = (line + "\n" for number, line in enumerate(_lines(text), start=1) if number >= start)
     if delimiter == " ":
-        for number, line in enumerate(source, start=start):
-            yield _Row(line.split(), number, number + 1)
+        for number, words in enumerate(source, start=start):
+            yield _Row(words.split(), number, number + 1)
         return
     reader = csv.reader(source, delimiter=delimiter, skipinitialspace=True)
     line = start

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -147,8 +148,8 @@ class FrameReader:
     def raw(
         self,
         target: Column | Sequence[Column],
-        leave_out: Sequence[Column],
-        nominal: Sequence[Column],
+        leave_out: Column | Sequence[Column],
+        nominal: Column | Sequence[Column],
     ) -> RawData:
         """Take the frame apart.
 
@@ -156,9 +157,9 @@ class FrameReader:
         ----------
         target : str, int, or sequence of them
             The class column, by name or place; several are labels.
-        leave_out : sequence of str or int
+        leave_out : str, int, or sequence of them
             Columns that are no features.
-        nominal : sequence of str or int
+        nominal : str, int, or sequence of them
             Columns that hold names even where they look like numbers.
 
         Returns
@@ -173,7 +174,7 @@ class FrameReader:
             class; a label other than 0 and 1.
         """
         single = isinstance(target, str) or not isinstance(target, Sequence)
-        wanted = [self.place(each, "target") for each in ([target] if single else target)]
+        wanted = [self.place(each, "target") for each in listed(target)]
         if len(set(wanted)) < len(wanted):
             raise DatasetError(f"{self._file}: a column is named twice in dataset.target")
         named = {self.place(each, "nominal") for each in listed(nominal)}
@@ -181,7 +182,7 @@ class FrameReader:
         kept = [place for place in range(len(self._names)) if place not in gone]
         self._tell_of_doubles(kept)
         X, values = self._features(kept, named)
-        parts = {
+        parts: dict[str, Any] = {
             "nominal": values or None,
             "place_of": self._in_file,
             "missing_word": lambda row, column: self._word(row, kept[column]),
@@ -316,7 +317,7 @@ class FrameReader:
             return False
         if not pd.api.types.is_object_dtype(column.dtype):
             return pd.api.types.is_string_dtype(column.dtype)
-        return there.any() and all(isinstance(each, str) for each in column[there])
+        return bool(there.any()) and all(isinstance(each, str) for each in column[there])
 
     def _told_of_numbers(self, numbers: np.ndarray, name: str) -> bool:
         """Tell of text that holds numbers; return whether there is any."""
@@ -469,10 +470,11 @@ class FrameReader:
             )
         self._check_kind(column, name, "class")
         self._check_lists(column, column.notna().to_numpy(), name)
+        class_names: dict[str, str] = {}
         if pd.api.types.is_numeric_dtype(column.dtype):
-            classes, class_names = column.to_numpy(), {}
+            classes = column.to_numpy()
         elif self._decimal is None:
-            classes, class_names = np.array([as_text(each).strip() for each in column]), {}
+            classes = np.array([as_text(each).strip() for each in column])
         else:
             classes, class_names = classes_of_texts([self._text(each) for each in column])
         check_target_is_no_number([as_text(each) for each in np.unique(classes)], len(classes), name)

@@ -13,7 +13,7 @@ from scipy.io import loadmat
 
 from experiments.datasets.download.files import Content, read_file
 from experiments.datasets.names import Column, check_first_column, listed, suggestion
-from experiments.datasets.raw import RawData, as_text, numbered_names, without_columns
+from experiments.datasets.raw import Matrix, RawData, as_text, numbered_names, without_columns
 from experiments.errors import DatasetError
 from experiments.paths import Places
 
@@ -137,7 +137,7 @@ def _variable(variables: Mapping[str, Any], name: str, file: str) -> Any:
     return variables[name]
 
 
-def _table(variables: Mapping[str, Any], name: str, file: str) -> np.ndarray | sparse.csc_matrix:
+def _table(variables: Mapping[str, Any], name: str, file: str) -> Matrix:
     X = _variable(variables, name, file)
     if getattr(X, "ndim", 0) != 2 or X.dtype.kind not in "biuf":
         kind = f"{X.ndim}-d {X.dtype}" if hasattr(X, "dtype") else type(X).__name__
@@ -145,9 +145,7 @@ def _table(variables: Mapping[str, Any], name: str, file: str) -> np.ndarray | s
     return X
 
 
-def _target(
-    variables: Mapping[str, Any], name: str, file: str, transposed: bool
-) -> np.ndarray | sparse.csc_matrix:
+def _target(variables: Mapping[str, Any], name: str, file: str, transposed: bool) -> Matrix:
     labels = _variable(variables, name, file)
     if not sparse.issparse(labels):
         labels = _plain(np.asarray(labels), name, file)
@@ -189,7 +187,7 @@ def _plain(labels: np.ndarray, name: str, file: str) -> np.ndarray:
     return np.array(cells)
 
 
-def _stacked(parts: list, file: str, names: str | Sequence[str]) -> np.ndarray | sparse.csr_matrix:
+def _stacked(parts: list, file: str, names: str | Sequence[str]) -> Matrix:
     if len(parts) == 1:
         return parts[0]
     if len({part.shape[1] for part in parts}) > 1:

@@ -75,7 +75,7 @@ def r_data(
     def made() -> RawData:
         import rdata
 
-        classes = {**rdata.conversion.DEFAULT_CLASS_MAP, **_R_TIMES}
+        classes: dict[Any, Any] = {**rdata.conversion.DEFAULT_CLASS_MAP, **_R_TIMES}
         try:
             with warnings.catch_warnings():
                 # It tells of each attribute of each column that it has no use for.
@@ -275,7 +275,7 @@ def _unmasked(values: Any) -> Any:
     """Put NaN where R has NA in whole numbers, which come with a mask."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
-    return values.data if not values.mask.any() else values.astype(np.float64).filled(np.nan)
+    return values.data if not values.mask.any() else np.ma.filled(values.astype(np.float64), np.nan)
 
 
 def _element(found: Mapping[Any, Any], name: str, what: str, file: str) -> Any:
@@ -304,20 +304,20 @@ def _matrix(table: Any, leave_out: Sequence[Column], file: str) -> tuple[np.ndar
     # A labelled array of xarray when the matrix has dimnames, a plain one when not.
     coordinates = getattr(table, "coords", {})
     last = getattr(table, "dims", (None,))[-1]
-    names = [str(each) for each in coordinates[last].values] if last in coordinates else None
+    given = [str(each) for each in coordinates[last].values] if last in coordinates else None
     table = np.asarray(_unmasked(table))
     if table.dtype.kind == "O" and all(isinstance(each, int | float) for each in table.ravel()):
         table = table.astype(np.float64)
     if table.ndim != 2 or table.dtype.kind not in "biuf":
         raise DatasetError(f"{file}: the features are no table of numbers ({table.ndim}-d {table.dtype})")
-    gone = places_of(leave_out, names or numbered_names(table.shape[1]), file)
+    gone = places_of(leave_out, given or numbered_names(table.shape[1]), file)
     kept = [place for place in range(table.shape[1]) if place not in gone]
     X = table if not gone else table[:, kept]
-    if names is None:
+    if given is None:
         if kept[:1] == [0]:
             check_first_column(X, file, "let it not be the first")
-        names = numbered_names(table.shape[1])
-    names = [names[place] for place in kept]
+        given = numbered_names(table.shape[1])
+    names = [given[place] for place in kept]
     check_row_names(X, names, file, kept)
     return X, names
 

@@ -98,7 +98,7 @@ def delimited(
     of_target = None
     if target_file is not None:
         of_target = read_files(places, files=[target_file])[0]
-    layout = {
+    layout: dict[str, Any] = {
         "delimiter": delimiter,
         "header": header,
         "skip_lines": skip_lines,
@@ -124,7 +124,7 @@ def delimited(
         blocks = [each.numbers(kept) for each in parts]
         X = blocks[0] if len(blocks) == 1 else np.vstack(blocks)
         names = [first.names[index] for index in kept]
-        if header:
+        if first.header is not None:
             check_row_names(X, [first.header[index] for index in kept], first.file, kept)
         elif kept[:1] == [0]:
             check_first_column(X, first.file, "let it not be the first")
@@ -300,13 +300,13 @@ def _cluto_classes(content: Content, n_rows: int) -> np.ndarray:
     for number, mark in enumerate(marks, start=1):
         if len(mark) != n_rows or not np.isin(mark, (0, 1)).all():
             raise DatasetError(f"{content.name}, line {number}: not {n_rows} times 0 or 1")
-    marks = np.array(marks).reshape(len(marks), n_rows)
-    wrong = np.flatnonzero(marks.sum(axis=0) != 1)
+    table = np.array(marks).reshape(len(marks), n_rows)
+    wrong = np.flatnonzero(table.sum(axis=0) != 1)
     if wrong.size:
         raise DatasetError(
-            f"{content.name}: row {wrong[0]} of the table has {marks[:, wrong[0]].sum():.0f} classes"
+            f"{content.name}: row {wrong[0]} of the table has {table[:, wrong[0]].sum():.0f} classes"
         )
-    return marks.argmax(axis=0) + 1
+    return table.argmax(axis=0) + 1
 
 
 def _line_of_numbers(line: str, file: str, number: int) -> np.ndarray:

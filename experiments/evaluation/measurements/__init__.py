@@ -41,7 +41,8 @@ def needs(*settings: str, instead: str = "", informative: bool = False) -> Calla
     """
 
     def mark(measure: _Measure) -> _Measure:
-        measure.needs, measure.instead, measure.needs_informative = settings, instead, informative
+        marked: Any = measure
+        marked.needs, marked.instead, marked.needs_informative = settings, instead, informative
         return measure
 
     return mark

@@ -59,7 +59,7 @@ def data_of(f: Facts) -> dict[str, Any]:
                 for dataset, rankers in given.left_out.items()
             ],
         }
-    cost = {}
+    cost: dict[str, dict[str, Any]] = {}
     for (measure, dataset), points in f.cost.groupby(["measure", "dataset"], sort=False):
         cost.setdefault(measure, {})[dataset] = [
             [f.rankers.index(p.ranker), one(p.seconds, _WRITTEN), one(p.quality, _WRITTEN), p.best_value]
@@ -93,7 +93,7 @@ def data_of(f: Facts) -> dict[str, Any]:
 
 
 def _triangles(f: Facts) -> list[list[Any]]:
-    if f.c.posterior is None:
+    if f.c.posterior is None or f.pairs is None:
         return []
     draws = f.c.posterior.draws
     return [

@@ -12,7 +12,7 @@ import pandas as pd
 from experiments.analysis import provenance as found
 from experiments.analysis.selection import PAIR
 from experiments.programs import program
-from experiments.report.page.table import Column, Line, Table, number, text
+from experiments.report.page.table import Cell, Column, Line, Table, number, text
 
 
 def provenance(
@@ -107,7 +107,7 @@ def _settings(frame: pd.DataFrame) -> Table:
     return Table("settings", "Seeds, threads and limits", columns, lines)
 
 
-def _limit(value: float, unit: str):
+def _limit(value: float, unit: str) -> Cell:
     return number(value, f"{value:g} {unit}") if not math.isnan(value) else text("none")
 
 

@@ -119,14 +119,16 @@ def _own_ranks(f: Facts, ranker: str) -> Table:
     for key, measure in MEASURES.items():
         ranks = f.c.ranks[key]
         rank = f.rank_of(key, ranker)
-        there = ranks is not None and not math.isnan(rank)
-        place = int((ranks.average_ranks < rank - 1e-9).sum()) + 1 if there else math.nan
-        n_rankers = len(ranks.average_ranks) if there else 0
+        place = n_used = math.nan
+        n_rankers = 0
+        if ranks is not None and not math.isnan(rank):
+            place = int((ranks.average_ranks < rank - 1e-9).sum()) + 1
+            n_rankers, n_used = len(ranks.average_ranks), len(ranks.used)
         cells = [
             text(measure.title, tip=measure.meaning),
             number(rank, rank_shown(rank)),
             number(place, f"{place} of {n_rankers}"),
-            number(len(ranks.used) if there else math.nan, str(len(ranks.used)) if there else ""),
+            number(n_used, str(n_used)),
         ]
         lines.append(Line(cells))
     return Table("own-ranks", "Ranks over all data sets", columns, lines)

@@ -83,8 +83,12 @@ def number(value: float, said: str, *, kind: str = "", tip: str = "", href: str 
 
 def by(lines: Iterable[Line], column: int, *, descending: bool = False) -> list[Line]:
     """Sort lines; empty cells come last whatever the direction."""
+
+    def key(line: Line) -> Any:  # a column holds texts or numbers, not both
+        return line.cells[column].sort
+
     lines = list(lines)
     there = [line for line in lines if line.cells[column].sort is not None]
-    return sorted(there, key=lambda line: line.cells[column].sort, reverse=descending) + [
+    return sorted(there, key=key, reverse=descending) + [
         line for line in lines if line.cells[column].sort is None
     ]

@@ -1,4 +1,4 @@
-"""The command line: names, overrides, sweeps, and what is said when one of them is wrong (case 16)."""
+"""The command line: names, overrides, sweeps, and what is said when one of them is wrong."""
 
 import inspect
 import os

@@ -146,7 +146,7 @@ def test_an_all_features_f1_of_zero_is_nan_and_not_infinite():
     assert frame.drop(lost.index)["aurf1_micro"].notna().all()
 
 
-# --- no look at the test rows (case 11) ---
+# --- no look at the test rows ---
 
 
 def test_noise_ranked_inside_the_folds_is_no_better_than_chance(tmp_path):
