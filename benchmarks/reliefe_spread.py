@@ -101,7 +101,7 @@ def renamed(seeds, n):
     X, y = make_classification(n, 20, n_informative=8, n_redundant=0, n_classes=4, random_state=0)
     base = np.array([fit(X, y, seed) for seed in seeds])
     others = {"classes renamed": np.array([fit(X, np.array([2, 0, 3, 1])[y], seed) for seed in seeds])}
-    return table(f"made-up classes, {X.shape}", base, others)
+    return table(f"synthetic classes, {X.shape}", base, others)
 
 
 def main():

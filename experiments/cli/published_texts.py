@@ -187,8 +187,8 @@ def _in_cell(text: object) -> str:
     return " ".join(str(text).split()).replace("|", "\\|")
 
 
-#: Studies whose tables stand in README.md, and the figure above them.
-_MAIN, _MAIN_FIGURE = "mcc_published", "mcc_published_aurf1"
+#: The study whose table stands in README.md.
+_MAIN = "mcc_published"
 
 
 def texts(folder: Path = FOLDER) -> dict[Path, str]:
@@ -209,19 +209,17 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
     BadInputError
         If something is missing.
     """
-    at = folder.relative_to(PROJECT_ROOT).as_posix() if folder.is_relative_to(PROJECT_ROOT) else str(folder)
     readme = PROJECT_ROOT / "README.md"
     absent = _absent(_MAIN)
     claims = claims_overview(folder)
     short = "\n\n".join(
         [
-            f"![Area under the rF1 curve]({at}/figures/{_MAIN_FIGURE}.png)",
             overview(_MAIN, folder),
             claims.partition("\n")[0]
-            + " [docs/results.md](docs/results.md) has the claims one by one, the other "
-            "studies, and how all of it was made.",
-            f"The paper's other data sets are not among them: {', '.join(absent)}. On a machine with internet, "
-            "this fetches and runs just those:",
+            + " [docs/results.md](docs/results.md) lists the claims one by one, and the results of the other "
+            "studies.",
+            f"The paper's other data sets are missing: {', '.join(absent)}. On a machine with internet access, "
+            "this command downloads and runs them:",
             f"```bash\npython run.py study=mcc dataset={','.join(absent)}\n```",
         ]
     )
