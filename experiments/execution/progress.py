@@ -117,6 +117,8 @@ def in_words(seconds: float | None, n_unknown: int = 0) -> str:
         said = f"{seconds:.0f} s"
     else:
         said = f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+    if n_unknown and round(seconds) < 1:
+        return f"time left unknown ({count(n_unknown, 'cell')} of rankers that have not finished one)"
     if n_unknown:
         return f"more than {said} left ({count(n_unknown, 'cell')} of rankers that have not finished one)"
     return f"about {said} left"

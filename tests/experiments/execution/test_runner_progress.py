@@ -108,6 +108,7 @@ def test_a_ranker_that_has_not_ended_a_cell_is_told_and_not_guessed():
     # One cell keeps one worker busy.
     assert forecast.words() == "about 16 s left"
     assert in_words(3.0, 1) == "more than 3 s left (1 cell of rankers that have not finished one)"
+    assert in_words(0.2, 2) == "time left unknown (2 cells of rankers that have not finished one)"
 
 
 def test_a_ranker_is_known_from_other_data_sets():
