@@ -40,6 +40,25 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{int(number)} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def duration(seconds: float) -> str:
+    """Say a duration the way people do: "40 s", "15 min", "3.5 h", "2.1 days".
+
+    Parameters
+    ----------
+    seconds : float
+        Not negative.
+
+    Returns
+    -------
+    str
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
+
+
 def fixed(value: float | None, digits: int) -> str:
     """Write a number with so many decimals.
 

@@ -23,6 +23,7 @@ from experiments.errors import BadInputError, LauncherError
 from experiments.evaluation.cell import Cell, rows_of
 from experiments.evaluation.score_cache import ScoreCache
 from experiments.execution.backend import Executor
+from experiments.execution.estimate import Estimate, estimate_study
 from experiments.execution.progress import Progress, progress_for
 from experiments.execution.scheduler import executor_for, launch
 from experiments.execution.scratch import Scratch, at_work
@@ -42,6 +43,8 @@ logger = logging.getLogger(__name__)
 #: Finished cells are packed together each time so many have ended.
 _PACK_EVERY = 2000
 _KINDS_SHOWN = 3
+#: What takes no longer than this is not announced, seconds.
+_WORTH_SAYING = 30.0
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,8 @@ class StudyResult:
         Cells that some process was at when the rows were read.
     absent : dict
         Data set that was left out, because it is not here → why.
+    estimate : Estimate or None
+        What the missing cells take, from ``collect_study``.
     """
 
     frame: pd.DataFrame
@@ -117,6 +122,7 @@ class StudyResult:
     quarantined: list[Quarantined] = field(default_factory=list)
     running: list[Cell] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
+    estimate: Estimate | None = None
 
     @property
     def exit_code(self) -> int:
@@ -181,11 +187,14 @@ def run_study(
     )
     tally = _Tally()
     if missing or references:
+        found = estimate_study(study, store, missing, launcher)
         store.clean()
         ScoreCache(study.results).shrink()
         here = in_process or bool(limits)  # with limits, fits are in a process of their own
         executor = executor_for(launcher, max(len(missing), len(references)), progress.note, here)
         try:
+            if found is not None and found.seconds > _WORTH_SAYING * executor.n_workers:
+                progress.note(f"this will take {found.words(executor.n_workers, len(missing))}")
             options = {
                 "give_up": bool(launcher.get("give_up")),
                 "score_cache": bool(launcher.get("score_cache", True)),
@@ -228,6 +237,7 @@ def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = F
     missing = study.missing(store, _limits(configs[0]["launcher"]))
     result = _result(study, store)
     result.counts = Counts(cells=len(study.cells), missing=len(missing))
+    result.estimate = estimate_study(study, store, missing, configs[0]["launcher"])
     result.running = [cell for key, cell in study.cells.items() if key in running]
     return result
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.analysis.selection import expected_of, failures
 from experiments.analysis.standing import STATES, standing, work_left
-from experiments.formatting import count
+from experiments.formatting import count, duration
 from experiments.report.console import Console
 from experiments.schema import BAD_STATUSES
 
@@ -59,7 +59,8 @@ def show(result: Any, configs: Sequence[Mapping[str, Any]], out: TextIO | None =
     for name, reason in result.absent.items():
         console.paragraph(f"not here: {name}: {reason}")
     console.paragraph(_total(stand))
-    console.paragraph(_left(stand, _n_workers(configs[0]), result.counts.missing))
+    found = getattr(result, "estimate", None)
+    console.paragraph(_left(stand, _n_workers(configs[0]), result.counts.missing, found))
     return stand
 
 
@@ -75,26 +76,20 @@ def _total(stand: pd.DataFrame) -> str:
     return f"{total['done']} of {count(sum(total.values()), 'cell')} done" + (f"; {rest}" if rest else "")
 
 
-def _left(stand: pd.DataFrame, n_workers: int, n_to_run: int) -> str:
+def _left(stand: pd.DataFrame, n_workers: int, n_to_run: int, found: Any = None) -> str:
     seconds, n_unknown = work_left(stand)
     if not int((stand["missing"] + stand["running"] + stand["failed"]).sum()):
         # Those that were stopped run again under higher limits, which may have been typed just now.
         stopped = f"nothing is left but what was stopped ({count(n_to_run, 'cell')}); a run tries it again"
         return stopped if n_to_run else "nothing is left to run under these limits"
     busy = max(1, min(n_workers, int((stand["missing"] + stand["running"] + stand["failed"]).sum())))
-    words = f"about {_duration(seconds / busy)} left with {count(n_workers, 'worker')}"
+    if found is not None and found.seconds:
+        return found.words(n_workers, busy).replace(" with", " left with", 1)
+    words = f"about {duration(seconds / busy)} left with {count(n_workers, 'worker')}"
     if not n_unknown:
         return words
     unknown = f"{count(n_unknown, 'cell')} of which the data set or the ranker has not finished anything yet"
     return f"no estimate yet: {unknown}" if seconds == 0 else f"{words}, without {unknown}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
 
 
 def _n_workers(config: Mapping[str, Any]) -> int:

@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MaxAbsScaler
 
 from experiments.evaluation.evaluate import make_learner
-from experiments.learners import NestedLogisticRegression, nested_logistic_regression
+from experiments.learners import NestedLogisticRegression, multinomial, nested_logistic_regression
 
 TIGHT = {"C": 1.0, "tol": 1e-9, "max_iter": 100_000}
 
@@ -26,14 +26,24 @@ def data(n_rows, n_features, n_classes, as_csr=False, seed=0):
     return MaxAbsScaler().fit_transform(X), np.array(["a", "b", "c", "d"])[y]
 
 
-@pytest.mark.parametrize("newton_at_most", [0, 50, 1000])
+def only(way, monkeypatch):
+    """Let fits go one way: by the curvature of each class, Newton's method, L-BFGS, or from one to the other."""
+    monkeypatch.setattr(
+        nested_logistic_regression, "_OPERATIONS_AT_MOST", {"curved": 1e12, "all": 1e5}.get(way, 0)
+    )
+    monkeypatch.setattr(
+        nested_logistic_regression, "_NEWTON_AT_MOST", {"newton": 1000, "all": 50}.get(way, 0)
+    )
+
+
+@pytest.mark.parametrize("way", ["curved", "newton", "lbfgs", "all"])
 @pytest.mark.parametrize("as_csr", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(("n_rows", "n_features"), [(120, 30), (40, 200)])
 def test_coefficients_are_those_of_scikit_learn_to_its_tolerance(
-    n_rows, n_features, n_classes, as_csr, newton_at_most, monkeypatch
+    n_rows, n_features, n_classes, as_csr, way, monkeypatch
 ):
-    monkeypatch.setattr(nested_logistic_regression, "_NEWTON_AT_MOST", newton_at_most)
+    only(way, monkeypatch)
     X, y = data(n_rows, n_features, n_classes, as_csr)
     sizes = sorted({1, 2, 5, n_features // 4, min(n_rows, 20), n_rows - 1, n_features - 1, n_features})
     sizes = [size for size in sizes if size <= n_features]
@@ -75,10 +85,9 @@ def test_the_usual_tolerance_ends_where_predictions_do_not_change_any_more():
         assert np.array_equal(one.predict(X[1::2, :size]), other.predict(X[1::2, :size]))
 
 
-@pytest.mark.parametrize("newton_at_most", [0, 1000])
-def test_a_start_from_before_saves_iterations(newton_at_most, monkeypatch):
-    monkeypatch.setattr(nested_logistic_regression, "_NEWTON_AT_MOST", newton_at_most)
-    solver = "newton-cholesky" if newton_at_most else "lbfgs"
+@pytest.mark.parametrize("solver", ["newton-cholesky", "lbfgs"])
+def test_a_start_from_before_saves_iterations(solver, monkeypatch):
+    only(solver.partition("-")[0], monkeypatch)
     X, y = data(400, 60, 3)
     sizes = list(range(1, 61, 3))
     nested = sum(int(model.n_iter_.max()) for model in NestedLogisticRegression(tol=1e-6).path(X, y, sizes))
@@ -89,10 +98,44 @@ def test_a_start_from_before_saves_iterations(newton_at_most, monkeypatch):
     assert nested < alone
 
 
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_with_many_classes_predictions_are_those_of_the_optimum(as_csr, monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    X = MaxAbsScaler().fit_transform(X)[:, np.argsort(-X.std(axis=0), kind="stable")]
+    sizes = [1, 2, 5, 10, 20, 40, 60]
+    given = sparse.csr_matrix(X) if as_csr else X
+    fitted = list(NestedLogisticRegression().path(given[::3], y[::3], sizes))
+    for size, model in zip(sizes, fitted, strict=True):
+        optimum = LogisticRegression(**TIGHT).fit(X[::3, :size], y[::3])
+        assert np.array_equal(model.predict(given[1::3, :size]), optimum.predict(X[1::3, :size]))
+        assert np.abs(model.coef_ - optimum.coef_).max() < 1e-4
+        assert model.intercept_.sum() == pytest.approx(0, abs=1e-9)
+    only("lbfgs", monkeypatch)
+    others = NestedLogisticRegression().path(X[::3], y[::3], sizes)
+    n_steps = np.array([[each.n_iter_.max() for each in models] for models in (fitted, list(others))])
+    assert (n_steps[0, 2:] < n_steps[1, 2:]).all(), "though it goes on to a hundredth of the tolerance"
+
+
+def test_steps_from_far_away_end_at_the_optimum():
+    """The curvature at the start says nothing of that at the end, and every class is certain."""
+    X, y = data(120, 10, 4)
+    codes = np.unique(y, return_inverse=True)[1]
+    columns = np.hstack([X, np.ones((120, 1))])
+    start = np.random.default_rng(0).normal(size=(4, 11), scale=300.0)
+    found, _, slope = multinomial.solve(columns, codes, start, 1.0, 1e-9, 10_000)
+    optimum = LogisticRegression(**TIGHT).fit(X, codes)
+    assert slope <= 1e-9
+    assert np.allclose(found[:, :-1], optimum.coef_, rtol=0, atol=1e-6)
+    differences = found[:, -1] - optimum.intercept_
+    assert np.ptp(differences) < 1e-6, "intercepts are known up to one number"
+
+
 def test_too_few_iterations_warn():
     X, y = data(120, 30, 3)
     with pytest.warns(ConvergenceWarning):
         list(NestedLogisticRegression(max_iter=1, tol=1e-9).path(X, y, [5, 20]))
+    with pytest.warns(ConvergenceWarning):
+        list(NestedLogisticRegression(max_iter=1, tol=1e-9).path(*data(120, 30, 2), [5, 20]))
 
 
 def test_it_is_a_learner_like_any_other():
