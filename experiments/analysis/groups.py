@@ -35,7 +35,7 @@ class Group:
         Ranker → name to show, in the study's order.
     families : DataFrame
         One line per ranker: ``ranker``, ``family`` (the ranker whatever its number of iterations), ``label`` (of
-        the family), ``n_iterations`` (NaN: every row once), ``branch`` (whose ranker it is), ``panel``
+        the family), ``n_iterations`` (NaN: every sample once), ``branch`` (whose ranker it is), ``panel``
         and ``variant`` (the label of a ranker of labels without its target distance, and that; else the label and
         "").
     datasets : dict

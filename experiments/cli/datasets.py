@@ -1,4 +1,4 @@
-"""``run.py datasets check|list|fetch``: what data there is, against the paper, and getting it."""
+"""``run.py datasets check|list|fetch``: compare data sets with the paper, list them, download them."""
 
 from __future__ import annotations
 

@@ -334,7 +334,7 @@ def _size(part: pd.DataFrame) -> str:
 def _legend(lines: pd.DataFrame) -> str:
     whole = _score(lines["f1_micro_all_mean"].iloc[0], lines["f1_micro_all_sd"].iloc[0])
     sentences = [
-        f"F1 is averaged micro (macro is in the CSV file); with all features it is {whole}.",
+        f"F1 is micro-averaged (macro is in the CSV file); with all features it is {whole}.",
         "± is the standard deviation over folds. AUrF1: area under the curve of F1 relative to all features.",
     ]
     undefined = int(lines["rf1_undefined_folds"].max())
