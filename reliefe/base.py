@@ -88,7 +88,7 @@ class Ranker(SelectorMixin, BaseEstimator):
             )
         if codes is not None and (np.bincount(codes, weights=weight) > 0.0).sum() < 2:
             raise ValueError(
-                "sample_weight is 0 in all classes but one; ranking needs rows of at least 2 classes."
+                "sample_weight is 0 in all classes but one; ranking needs samples of at least 2 classes."
             )
 
     def _parameter(self, name):

@@ -85,7 +85,8 @@ def refuse_strangers(X):
             raise ValueError(
                 f'compatible="skrebate": no feature of {p} is known in both of the samples {rows[first]} and '
                 f"{strangers[first].argmax()}, and scikit-rebate has no distance between them. Leave out samples "
-                "or features with many missing values, or use compatible=None, which gives them the largest distance."
+                "or features with many missing values, or use compatible=None, which gives them the largest "
+                "distance."
             )
 
 

@@ -411,8 +411,8 @@ def draw_measurements(
             "densities", begin, adaptive_k, densities.density_of_neighbors(spread), labels=labels,
             title="Numbers of neighbours that adaptive rankers take",
             note=_joined(
-                "Kernel densities over samples and classes, from 1 to the largest class; samples without a neighbour "
-                "are not counted.", told,
+                "Kernel densities over samples and classes, from 1 to the largest class; samples without a "
+                "neighbour are not counted.", told,
             ),
         )  # fmt: skip
     elif kind == "recovery":

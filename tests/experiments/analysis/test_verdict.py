@@ -78,8 +78,8 @@ def test_a_first_place_shared_by_one_ranker_under_two_names_is_not_shared():
     assert found.surely_beaten == ("c",) and found.undecided == ("d",) and found.apart == ("d",)
     # Both others are told apart: c by the test, d by its rank.
     assert headline(found) == (
-        "A, which on these data is the same as B, comes first by max F1, and is significantly different from 2 of 2 "
-        "others."
+        "A, which on these data is the same as B, comes first by max F1, and is significantly different from "
+        "2 of 2 others."
     )
     other = verdict(ranks, n_datasets=9, critical_distance=2.0, pairs=pairs, same=[("b", "c")])
     assert not other.one and headline(other) == "A and B share the first place by max F1."
