@@ -123,7 +123,7 @@ class Study:
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
         if self.absent and not self.named:
             reasons = "\n".join(self.absent.values())
-            raise BadInputError(f"none of the study's data sets is here ({len(self.absent)})\n{reasons}")
+            raise BadInputError(f"none of the study's data sets is available ({len(self.absent)})\n{reasons}")
         _check_distances(distances)
         self.cells = {cell.key: cell for cell in self.named.values()}
 

@@ -43,7 +43,7 @@ def why_no_labels(built: Any) -> str:
     if fits:
         return ""
     taken = "one number per sample" if why_no_classes(built) else "one class per sample"
-    return f"takes {taken}, not labels (rankers of labels: {_OF_LABELS})"
+    return f"takes {taken}, not labels (multi-label rankers: {_OF_LABELS})"
 
 
 def why_no_classes(built: Any, n_classes: int | None = None) -> str:

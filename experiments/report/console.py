@@ -197,7 +197,9 @@ class Console:
         """
         if not absent:
             return
-        self._print(self._text(f"\nnot here, so left out: {count(len(absent), 'data set')}", style="yellow"))
+        self._print(
+            self._text(f"\nnot available, so left out: {count(len(absent), 'data set')}", style="yellow")
+        )
         for name, reason in absent.items():
             self._item(f"{name}: {reason.strip().splitlines()[0]}")
 

@@ -69,7 +69,7 @@ def test_every_shipped_ranker_takes_classes_and_says_whether_it_takes_labels(nam
     why = refusal(block(name), "multilabel")
     takes = name in OF_LABELS or name.removeprefix("relieff_") in DISTANCES
     assert (why == "") == takes
-    assert takes or why.startswith("takes one class per sample, not labels (rankers of labels: relieff")
+    assert takes or why.startswith("takes one class per sample, not labels (multi-label rankers: relieff")
 
 
 @pytest.mark.parametrize("name", sorted(OF_LABELS - {each for each in OF_LABELS if "reliefe" in each}))
