@@ -330,7 +330,7 @@ def _size(part: pd.DataFrame) -> str:
     if not len(known):
         return ""
     first = known.iloc[0]
-    return f", {count(first['n_rows'], 'row')} × {count(first['n_features'], 'feature')}"
+    return f", {count(first['n_rows'], 'sample')} × {count(first['n_features'], 'feature')}"
 
 
 def _legend(lines: pd.DataFrame) -> str:
