@@ -28,7 +28,7 @@ usage: python3 bootstrap.py demo [key=value ...]   rank a bundled data set with 
        python3 bootstrap.py test [pytest options]  run the tests
        python3 bootstrap.py docs                   make the site of docs/ in site/
        python3 bootstrap.py setup                  make the environment (.venv) and stop
-       python3 bootstrap.py browser                see to it that there is a browser for the tests
+       python3 bootstrap.py browser                install a browser for the tests if there is none
 
 All but the last make the environment first when it is missing or out of date. Tests that need a browser (Chromium
 or Chrome) are left out where there is none; "browser" installs one with apt-get, as root on Debian and Ubuntu."""

@@ -1,6 +1,6 @@
 """What a study of very many tiny cells costs beyond the cells themselves.
 
-Runs a synthetic study (settings × 100 repeats, on 24 rows × 4 columns) into an empty results folder with two
+Runs a synthetic study (settings × 100 repeats, on 24 samples × 4 columns) into an empty results folder with two
 workers. By default a cell is one measurement, which takes 1 ms; all around it is real, and counts as overhead:
 dispatch, rows, files, packs. With ``--rankings`` a cell is a ranking in 2 folds whose ranker takes 1 ms together,
 and folds, warm-up, scaling, learner and scores count as overhead too. Prints
@@ -40,7 +40,7 @@ MIB = 2**20
 
 
 def data():
-    """24 rows × 4 columns, 2 classes."""
+    """24 samples × 4 columns, 2 classes."""
     from experiments.datasets.raw import RawData, numbered_names
 
     rng = np.random.default_rng(0)

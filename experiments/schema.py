@@ -122,7 +122,7 @@ class ProtocolConfig:
     n_repeats: int
     grid_points: int = 50
     max_rows: int | None = None  # a sample of the rows where there are more; null: all of them
-    learner: dict[str, Any] = field(default_factory=dict)  # for one class per row; features scaled
+    learner: dict[str, Any] = field(default_factory=dict)  # for one class per sample; features scaled
     multilabel_learner: dict[str, Any] = field(default_factory=dict)  # for labels; features as they are
     # What is measured instead, on all rows at once (``experiments.evaluation.measurements``).
     measure: dict[str, Any] | None = None

@@ -57,7 +57,7 @@ class Ranker(SelectorMixin, BaseEstimator):
             raise error.among(columns, getattr(self, "feature_names_in_", None)) from None
 
     def _embedded_rows(self, Z, codes, groups, random_state, phases):
-        """Embed range-normalised rows as the parameters say; return where distances among them come from."""
+        """Embed range-normalised samples as the parameters say; return where distances among them come from."""
         from reliefe.columns import Columns
         from reliefe.distances import EmbeddedRows
         from reliefe.remembering import remembered
@@ -93,7 +93,7 @@ class Ranker(SelectorMixin, BaseEstimator):
             )
         if codes is not None and (np.bincount(codes, weights=weight) > 0.0).sum() < 2:
             raise ValueError(
-                "sample_weight is 0 in all classes but one; ranking needs rows of at least 2 classes."
+                "sample_weight is 0 in all classes but one; ranking needs samples of at least 2 classes."
             )
 
     def _parameter(self, name):
@@ -147,7 +147,7 @@ class Ranker(SelectorMixin, BaseEstimator):
     def _check_selection_against(self, p):
         if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:
             warnings.warn(
-                f"n_features_to_select={self.n_features_to_select} is more than the {p} columns of X; all of them "
+                f"n_features_to_select={self.n_features_to_select} is more than the {p} features of X; all of them "
                 "are kept.",
                 UserWarning,
                 stacklevel=3,

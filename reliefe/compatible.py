@@ -83,9 +83,10 @@ def refuse_strangers(X):
         if strangers.any():
             first = int(np.flatnonzero(strangers.any(axis=1))[0])
             raise ValueError(
-                f'compatible="skrebate": no column of {p} is known in both of the rows {rows[first]} and '
-                f"{strangers[first].argmax()}, and scikit-rebate has no distance between them. Leave out rows or "
-                "columns with many missing values, or use compatible=None, which puts them as far apart as can be."
+                f'compatible="skrebate": no feature of {p} is known in both of the samples {rows[first]} and '
+                f"{strangers[first].argmax()}, and scikit-rebate has no distance between them. Leave out samples "
+                "or features with many missing values, or use compatible=None, which gives them the largest "
+                "distance."
             )
 
 

@@ -200,7 +200,7 @@ class Embedded:
     Attributes
     ----------
     E : ndarray or csr_matrix of shape (n, d)
-        Embedded rows, or the range-normalised rows themselves where the embedding was skipped.
+        Embedded rows, or the range-normalised samples themselves where the embedding was skipped.
     n_components : int or None
         d, or None where the embedding was skipped.
     """
@@ -212,7 +212,7 @@ class Embedded:
 def embed(
     Z, codes, *, embedding, n_components, n_representatives, sparsify_above, n_jobs, random_state, phases
 ):
-    """Embed range-normalised rows (the steps named at the top of this module).
+    """Embed range-normalised samples (the steps named at the top of this module).
 
     Parameters
     ----------
@@ -256,8 +256,8 @@ def embed(
         d = _dimension(fitted_on, knn.distances) if n_components == "twonn" else n_components
     if d is None or d >= p or chosen.shape[0] < 4:
         logger.info(
-            "ReliefE: embedding skipped, neighbours are looked for among the columns themselves "
-            "(%d rows, %d representatives, %d columns, latent dimension %s).",
+            "ReliefE: embedding skipped, neighbours are looked for in the feature space "
+            "(%d samples, %d representatives, %d features, latent dimension %s).",
             n, chosen.shape[0], p, "undefined" if d is None else d,
         )  # fmt: skip
         return Embedded(Z, None)
@@ -331,7 +331,7 @@ def embed_targets(T, codes, hyperbolic, n_representatives, n_jobs, random_state,
         if d is None or d >= q or chosen.shape[0] < 4:
             logger.info(
                 "embedding of the targets skipped, the labels themselves are used "
-                "(%d rows, %d labels, latent dimension %s).",
+                "(%d samples, %d labels, latent dimension %s).",
                 n, q, "undefined" if d is None else d,
             )  # fmt: skip
             return None, None
@@ -399,7 +399,7 @@ def _umap(d, knn, seed, **extra):
 
     if knn.n_neighbors < _UMAP_NEIGHBORS:
         logger.info(
-            "ReliefE: UMAP's n_neighbors lowered to %d for %d rows.", knn.n_neighbors, knn.ids.shape[0]
+            "ReliefE: UMAP's n_neighbors lowered to %d for %d samples.", knn.n_neighbors, knn.ids.shape[0]
         )
     return UMAP(
         n_components=d,
@@ -510,8 +510,8 @@ def _fit_transform(model, Z, B, fitted_on, chosen, knn=None):
         raise _wrong_embedding(model, gave, n, f"d = {E.shape[1]}")
     if not finite.all():
         logger.warning(
-            "ReliefE: %s returned values that are not finite; embedding skipped, neighbours are looked for among "
-            "the columns themselves.",
+            "ReliefE: %s returned values that are not finite; embedding skipped, neighbours are looked for in "
+            "the feature space.",
             type(model).__name__,
         )
         return Embedded(Z, None)

@@ -53,7 +53,7 @@ class ReliefF(Ranker):
         Compare a row with the mean of its neighbours (the paper's absMean update) instead of averaging the
         differences to each of them.
     n_iterations : int or None, default=None
-        s, the number of rows to update from. None, or anything from the number of rows on, uses every row once
+        s, the number of rows to update from. None, or anything from the number of rows on, uses every sample once
         and draws no random number; less takes a random sample without replacement.
     target_distance : {"f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic"}, default="hamming"
         Distance between label sets when the target is multi-label. "cosine" and "hyperbolic" are taken between
@@ -86,7 +86,7 @@ class ReliefF(Ranker):
     compatible : None or "skrebate", default=None
         "skrebate" follows scikit-rebate 0.8 where that departs from the articles: a row can be its own neighbour,
         classes beyond two are weighed otherwise, and so are columns where some are discrete and some are not;
-        docs/differences.md has the formulas. One class per row, every row used, a fixed ``n_neighbors``.
+        docs/differences.md has the formulas. One class per sample, every row used, a fixed ``n_neighbors``.
 
     Attributes
     ----------
@@ -226,8 +226,8 @@ class ReliefF(Ranker):
             skrebate = self._parameter("compatible") is not None
             if skrebate and sparse.issparse(y):
                 raise ValueError(
-                    f'{type(self).__name__}: compatible="skrebate" takes one class per row, but y has {y.shape[1]} '
-                    "columns of labels, which scikit-rebate does not know; use compatible=None."
+                    f'{type(self).__name__}: compatible="skrebate" takes one class per sample, but y has '
+                    f"{y.shape[1]} labels, which scikit-rebate does not know; use compatible=None."
                 )
             sample_weight = self._checked_weight(sample_weight, y, n)
             given = (self._parameter("discrete_features"), self._parameter("discrete_threshold"), X)
@@ -348,7 +348,7 @@ class ReliefF(Ranker):
         if self.target != "regression":
             # "0/1 for each of several labels" has its place here, as in scikit-learn's RFE, no classifier either.
             # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
-            # As skrebate's it takes one class per row.
+            # As skrebate's it takes one class per sample.
             several = self._parameter("compatible") is None
             tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=several)
         tags.input_tags.allow_nan = self._parameter("missing") == "ignore"

@@ -116,8 +116,8 @@ class _ThresholdRanker(Ranker):
                 )
             if self.compatible and self.classes_.shape[0] > 2 and gaps:
                 raise ValueError(
-                    f'{type(self).__name__}: compatible="skrebate" is not to be had with missing values and more '
-                    "than two classes, where skrebate weighs classes anew in every column."
+                    f'{type(self).__name__}: compatible="skrebate" does not take missing values with more '
+                    "than two classes, where skrebate weighs classes anew in every feature."
                 )
         groups = Groups.of(codes, self.classes_.shape[0], 1)
         with phases("normalise"):

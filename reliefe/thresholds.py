@@ -120,7 +120,7 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, s
 
 
 class DenseRows:
-    """Manhattan distances among the range-normalised rows of a dense matrix, in fixed point.
+    """Manhattan distances among the range-normalised samples of a dense matrix, in fixed point.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def check_y(y, n_rows):
         _check_length(target.shape[0], n_rows)
         if (target != target[np.zeros(n_rows, dtype=np.int64)]).nnz == 0:
             raise ValueError(
-                "y gives every row the same labels; ranking needs at least 2 different label sets."
+                "y gives every sample the same labels; ranking needs at least 2 different label sets."
             )
         return target, np.arange(target.shape[1])
     y = _check_labels(y)
@@ -151,7 +151,7 @@ def check_y(y, n_rows):
     classes, codes = np.unique(y, return_inverse=True)
     if classes.shape[0] < 2:
         raise ValueError(
-            f"y holds one class only ({_shown(classes[0])}); ranking needs rows of at least 2 classes."
+            f"y holds one class only ({_shown(classes[0])}); ranking needs samples of at least 2 classes."
         )
     return codes.astype(np.int64), classes
 
@@ -181,7 +181,7 @@ def check_response(y, n_rows):
     y = target_array(y)
     if y.ndim == 2 and y.shape[1] > 1:
         raise ValueError(
-            f'y has shape {y.shape}; with target="regression" it holds one number per row. Several targets are '
+            f'y has shape {y.shape}; with target="regression" it holds one number per sample. Several targets are '
             "ranked one at a time."
         )
     if y.dtype.kind == "c":
@@ -205,7 +205,7 @@ def check_response(y, n_rows):
         raise ValueError(f"Input y contains {'NaN' if np.isnan(y[row]) else 'infinity'}: row {row}.")
     low, high = y.min(), y.max()
     if low == high:
-        raise ValueError(f"y is {_shown(low)} in every row; ranking needs at least 2 different values.")
+        raise ValueError(f"y is {_shown(low)} in every sample; ranking needs at least 2 different values.")
     with np.errstate(over="ignore"):
         extent = high - low
     if not np.isfinite(extent):
@@ -256,11 +256,11 @@ def check_sample_weight(sample_weight, n_rows):
 
 
 def check_classes(estimator, y, n_rows):
-    """As :func:`check_y` for a ranker that takes one class per row only."""
+    """As :func:`check_y` for a ranker that takes one class per sample only."""
     target, classes = check_y(y, n_rows)
     if sparse.issparse(target):
         raise ValueError(
-            f"{type(estimator).__name__} takes one class per row, but y has {target.shape[1]} columns of labels; "
+            f"{type(estimator).__name__} takes one class per sample, but y has {target.shape[1]} labels; "
             "ReliefF and ReliefE take label sets."
         )
     return target, classes

@@ -93,7 +93,7 @@ class VLS(SubsetRanker):
             n_subsets = max(least, subsets_for_pairs(p, size)) if self.n_subsets is None else self.n_subsets
             if n_subsets < least:
                 raise ValueError(
-                    f"n_subsets={n_subsets} subsets of {size} columns leave out some of the {p} columns; take at "
+                    f"n_subsets={n_subsets} subsets of {size} features leave out some of the {p} features; take at "
                     f"least {least}."
                 )
             self.subsets_ = draw_subsets(p, size, n_subsets, random_state)

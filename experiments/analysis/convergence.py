@@ -31,7 +31,7 @@ def convergence(
     -------
     DataFrame
         One line per data set × family of rankers × number of iterations, ascending: ``dataset``, ``ranker``,
-        ``family``, ``label``, ``n_iterations`` (for "every row once" the largest number of training rows of a
+        ``family``, ``label``, ``n_iterations`` (for "every sample once" the largest number of training rows of a
         fold), ``every_row`` (bool), ``mean``, ``lower``, ``upper`` (corrected resampled t; NaN with one fold),
         ``minimum``, ``maximum``, ``n_folds``. Rankers of which a fold is missing or failed are left out.
 

@@ -35,7 +35,7 @@ class Group:
         Ranker → name to show, in the study's order.
     families : DataFrame
         One line per ranker: ``ranker``, ``family`` (the ranker whatever its number of iterations), ``label`` (of
-        the family), ``n_iterations`` (NaN: every row once), ``branch`` (whose ranker it is), ``panel``
+        the family), ``n_iterations`` (NaN: every sample once), ``branch`` (whose ranker it is), ``panel``
         and ``variant`` (the label of a ranker of labels without its target distance, and that; else the label and
         "").
     datasets : dict
@@ -208,7 +208,7 @@ def missing_of(covered: pd.DataFrame, group: Group, frame: pd.DataFrame) -> pd.D
         absent = line["dataset"] in group.absent
         state = "absent" if absent else states.get(tuple(line[name] for name in PAIR), "missing")
         # Why it is not here tells of folders of this machine, which have no place in a table.
-        reason = "the data set is not here" if absent else line["reason"]
+        reason = "the data set is not available" if absent else line["reason"]
         lines.append([line["dataset"], line["ranker"], group.labels[line["ranker"]], state, reason])
     return pd.DataFrame(lines, columns=["dataset", "ranker", "display_name", "state", "reason"])
 
@@ -252,14 +252,14 @@ def missing_in_words(missing: pd.DataFrame, group: Group) -> list[str]:
 
 
 _WHOLE = {
-    "absent": "data sets not here",
+    "absent": "data sets not available",
     "missing": "not run, or not all of it",
     "failed": "failed with every ranker",
     "timeout": "every ranker stopped by the time limit",
     "out_of_memory": "every ranker stopped by the memory limit",
 }
 _SAID = {
-    "absent": "data set not here",
+    "absent": "data set not available",
     "missing": "not run, or not all of it",
     "failed": "failed",
     "timeout": "stopped by the time limit",

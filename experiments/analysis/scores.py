@@ -71,7 +71,7 @@ DIAGRAMS = {
 
 
 def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> np.ndarray:
-    """Return one number per row.
+    """Return one number per sample.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``run.py datasets check|list|fetch``: what data there is, against the paper, and getting it."""
+"""``run.py datasets check|list|fetch``: compare data sets with the paper, list them, download them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from experiments.printing import prepare_output
 from experiments.programs import program
 
 USAGE = """PROGRAM check [NAME…] [--all] [--markdown]
-    shows what is here beside the paper's tables; downloads nothing. Without names: the paper's data sets; --all
-    takes the others too; --markdown writes the page docs/datasets.md (and implies --all).
+    compares the available data sets with the paper's tables; downloads nothing. Without names: the paper's data
+    sets; --all: the others too; --markdown writes the page docs/datasets.md (and implies --all).
 PROGRAM list
     shows names, tasks, stated sizes and sources.
 PROGRAM fetch NAME… | paper
-    downloads what is in no folder and not in the cache.
+    downloads data sets that are neither in a local folder nor in the cache.
 
 check ends with 1 when data is damaged, is not what its YAML file states, or differs from the paper without a stated
-reason; fetch when a data set cannot be had. Folders: paths.local_data=FOLDER and the other keys of paths."""
+reason; fetch when a data set is not available. Folders: paths.local_data=FOLDER and the other keys of paths."""
 
 _COMMANDS = ("check", "list", "fetch")
 _FLAGS = ("--all", "--markdown")

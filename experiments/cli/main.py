@@ -20,10 +20,10 @@ from experiments.programs import is_checkout, program
 _DISTRIBUTION = "reliefe-bench"
 _MORE = """
 
-Besides
-  {run} report [key=value ...]       table, figures and page from what is on disk; runs nothing
-  {run} datasets check|list|fetch    what data there is, against the paper, and getting it
-  {run} check-ranker TARGET          puts a ranker of your own through the contract of all rankers"""
+Other commands
+  {run} report [key=value ...]       table, figures and page from finished results; runs nothing
+  {run} datasets check|list|fetch    compare data sets with the paper, list them, download them
+  {run} check-ranker TARGET          checks a ranker of your own"""
 #: Packages that a study cannot do without, asked for where the project itself is not installed.
 _NEEDED = ("numpy", "scipy", "sklearn", "numba", "pandas", "pyarrow", "hydra", "matplotlib", "rich")
 

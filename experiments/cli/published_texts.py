@@ -175,11 +175,11 @@ def claims_overview(folder: Path = FOLDER) -> str:
 
 #: What the verdicts mean, above their table.
 _ABOUT_CLAIMS = (
-    "All published rows that were evaluated as the paper's are looked at together. Three verdicts stand side by "
-    "side: on the paper's data sets (all of them are needed, but for claims that one instance or counterexample "
-    "decides), on those of them that are at hand, and on related data sets. A sample of a data set's samples, or "
-    "other folds, give none. [statistics.md](statistics.md#noise-of-the-folds) says when a verdict is within the "
-    "noise of the folds."
+    "The claims are checked on all published rows with the paper's evaluation. Each claim has three verdicts: on "
+    "the paper's data sets (all of them are needed, except for claims that one instance or counterexample "
+    "decides), on those of them that are at hand, and on related data sets. Rows of a random subset of the "
+    "samples, or with other folds, do not count. [statistics.md](statistics.md#noise-of-the-folds) says when a "
+    "verdict is within the noise of the folds."
 )
 
 

@@ -15,7 +15,7 @@ _TITLES = {
     "study": "Studies",
     "dataset": "Data sets",
     "ranker": "Rankers",
-    "target_distance": "Target distances, for rankers of labels",
+    "target_distance": "Target distances, for multi-label rankers",
     "protocol": "Protocols",
 }
 
@@ -27,20 +27,20 @@ Finished cells are kept: the same command again runs what is missing. Lists run 
 
 _EXAMPLES = """\
 Keys
-  study=NAME                                 data sets × rankers under a protocol; keys beside it change it
+  study=NAME                                 data sets × rankers under a protocol; other keys change it
   dataset=NAME  ranker=NAME  protocol=NAME   what to run; several names: dataset=wine,digits
-  target_distance=NAME                       for labels; relieff_f1 is short for ranker=relieff target_distance=f1
+  target_distance=NAME                       multi-label; relieff_f1 is short for ranker=relieff target_distance=f1
   ranker.PARAMETER=VALUE                     any parameter of the ranker: ranker.n_neighbors=5,15
   ranker._target_=package.module.Class       a ranker of your own (fit, then feature_importances_ or scores_)
-  also=NAME  also._target_=…  also.KEY=VALUE  a ranker beside those of the study, or of ranker=
+  also=NAME  also._target_=…  also.KEY=VALUE  a ranker added to those of the study, or of ranker=
   protocol.n_splits  .n_repeats  .grid_points  .max_rows  .learner.PARAMETER  .multilabel_learner.PARAMETER
   dataset.path=FILE dataset.target=COLUMN    data of your own, with dataset=csv and the like; [a,b] = labels
-  paths.local_data=FOLDER                    where data files lie
-  paths.results=FOLDER                       where rows, tables and figures go
+  paths.local_data=FOLDER                    folder of the data files
+  paths.results=FOLDER                       folder for rows, tables and figures
   launcher.n_workers=N                       worker processes (default: one per core); launcher=dask, launcher=slurm
-  launcher.time_limit_seconds=S              of one fit of a ranker; .memory_limit_mib=M too
+  launcher.time_limit_seconds=S              limit for one fit of a ranker; also .memory_limit_mib=M
   seed=N
-  status                                     how far the study is; runs nothing
+  status                                     show the progress of the study; runs nothing
   --config-dir FOLDER                        YAML files of your own: FOLDER/dataset/NAME.yaml and the like
 
 Examples
@@ -212,7 +212,7 @@ def _describe(group: str, path: Path) -> str:
         kind = "labels" if re.search(r"^task:\s*multilabel", text, flags=re.M) else "classes"
         if len(size) < 3:
             return place
-        return f"{size['rows']} rows × {size['features']} columns, {size['classes']} {kind}; {place}"
+        return f"{size['rows']} samples × {size['features']} features, {size['classes']} {kind}; {place}"
     if group in ("study", "target_distance"):
         return text.partition("\n")[0].lstrip("# ")
     if group == "protocol":

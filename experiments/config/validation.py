@@ -97,7 +97,7 @@ def _check_measure(protocol: dict[str, Any], origin: str) -> None:
         raise ConfigError(f"{origin}: protocol.n_splits must be at least 2, not {n_splits}")
     if measure is not None and n_splits != 1:
         raise ConfigError(
-            f"{origin}: protocol.n_splits must be 1 where something is measured on all rows, not {n_splits}"
+            f"{origin}: protocol.n_splits must be 1 where something is measured on all samples, not {n_splits}"
         )
     if measure is not None and not isinstance(measure.get("_target_"), str):
         raise ConfigError(f"{origin}: protocol.measure has no _target_ (the function that measures)")
@@ -111,7 +111,7 @@ _RANGES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
         "n_splits": (lambda value: value >= 1, "at least 2"),
         "n_repeats": (lambda value: value >= 1, "at least 1"),
         "grid_points": (lambda value: value >= 1, "at least 1"),
-        "max_rows": (lambda value: value is None or value >= 2, "at least 2, or null for all rows"),
+        "max_rows": (lambda value: value is None or value >= 2, "at least 2, or null for all samples"),
     },
     "launcher": {
         "backend": (lambda value: value in BACKENDS, f"one of {', '.join(BACKENDS)}"),

@@ -83,7 +83,7 @@ def coded(
     if missing == "drop_rows":
         rows = np.flatnonzero(~_rows_with_missing(X))
         if not rows.size:
-            raise DatasetError("every row has a missing value")
+            raise DatasetError("every sample has a missing value")
         X, labels = X[rows], (labels.tocsr() if sparse.issparse(labels) else labels)[rows]
     elif missing == "most_frequent":
         X = _filled(X, names)
@@ -100,7 +100,7 @@ def coded(
     if drop_constant:
         kept = np.flatnonzero(~_constant_columns(X))
         if not kept.size:
-            raise DatasetError("all columns are constant")
+            raise DatasetError("all features are constant")
         X, names = X[:, kept], [names[index] for index in kept]
     if task == "multilabel":
         y, class_names = _label_matrix(labels, raw.label_names, place_of)
@@ -113,14 +113,14 @@ def _table(raw: RawData) -> tuple[Matrix, list[str]]:
     names = [str(each) for each in raw.feature_names]
     X = raw.X if hasattr(raw.X, "shape") else np.asarray(raw.X)
     if len(X.shape) != 2:
-        raise DatasetError(f"the features are no table of rows and columns (shape {X.shape})")
+        raise DatasetError(f"the features are no table of samples and features (shape {X.shape})")
     if X.shape[1] == len(names):
         X = plain_table(X, names)
         raw = replace(raw, X=X)
     if X.shape[0] == 0 or X.shape[1] == 0:
-        raise DatasetError(f"the table is empty ({X.shape[0]} rows × {X.shape[1]} columns)")
+        raise DatasetError(f"the table is empty ({X.shape[0]} samples × {X.shape[1]} features)")
     if len(names) != X.shape[1]:
-        raise DatasetError(f"{len(names)} column names for {X.shape[1]} columns")
+        raise DatasetError(f"{len(names)} feature names for {X.shape[1]} features")
     _check_row_names(raw, names)
     _check_exact(raw, names)
     if sparse.issparse(X):
@@ -301,7 +301,9 @@ def _class_codes(
     labels: np.ndarray, raw: RawData, place_of: Callable[[int], str]
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     if labels.ndim != 1:
-        raise DatasetError(f"{labels.shape[1]} label columns, but the task is multiclass: one class per row")
+        raise DatasetError(
+            f"{labels.shape[1]} label columns, but the task is multiclass: one class per sample"
+        )
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
         raise DatasetError(f"{place_of(row)}: the class label is NaN or infinite")
@@ -324,7 +326,7 @@ def _label_matrix(
     labels: Any, names: Sequence[str] | None, place_of: Callable[[int], str]
 ) -> tuple[sparse.csr_matrix, tuple[str, ...]]:
     if labels.ndim != 2:
-        raise DatasetError("one class per row, but the task is multilabel: a column of 0 and 1 per label")
+        raise DatasetError("one class per sample, but the task is multilabel: a column of 0 and 1 per label")
     if names is None:
         names = [f"y{number}" for number in range(1, labels.shape[1] + 1)]
     if len(names) != labels.shape[1] or not labels.shape[1]:

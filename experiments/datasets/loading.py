@@ -26,7 +26,7 @@ SHARE_TOLERANCE = 0.5e-6 + 1e-12
 
 _AT_ONCE = 2**20  # values of a dense matrix that a checksum looks at
 
-#: "auto": one class per row, or labels, as the source has it.
+#: "auto": one class per sample, or labels, as the source has it.
 TASKS = ("multiclass", "multilabel", "auto")
 
 
@@ -44,7 +44,7 @@ class Dataset:
         Finite numbers; of int8 where the source holds nothing else, such as genotypes. CSR is canonical: sorted
         indices, nothing stored twice, no stored zeros.
     y : ndarray of int64, shape (n,), or csr_matrix of int8, shape (n, L)
-        One class per row: codes 0 … c − 1, in the sorted order of the original classes. Multi-label: 1 where the
+        One class per sample: codes 0 … c − 1, in the sorted order of the original classes. Multi-label: 1 where the
         row has the label; nothing else is stored.
     class_names : tuple of str, length c or L
         What code or label column i stands for.

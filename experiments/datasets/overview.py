@@ -167,7 +167,7 @@ def as_markdown(findings: Sequence[Finding]) -> str:
         "# Data sets",
         "",
         "Written by `python run.py datasets check --markdown`; not to be edited by hand. Sizes are as",
-        "loaded, after coding (nominal columns as 0/1 columns, constant columns left out where the file says so).",
+        "loaded, after coding (nominal columns as 0/1 features, constant ones left out where the file says so).",
         "A size in brackets is what the YAML file states: the data set was not at hand when this page was written.",
         "The share is that of non-zeros. For multi-label data, classes are labels.",
     ]

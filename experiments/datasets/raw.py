@@ -31,7 +31,7 @@ class RawData:
     class_names : mapping of str to str
         Readable names for classes, by the class written as text; a class that is missing keeps its own.
     label_names : sequence of str, length L
-        Names of the label columns; ``None`` for one class per row.
+        Names of the label columns; ``None`` for one class per sample.
     nominal : mapping of int to sequence of str
         Columns of X that hold no numbers but places in the given list of values.
     place_of : callable, optional

@@ -56,7 +56,7 @@ def folds(y: Any, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.nda
     -------
     list of (int64 array, int64 array)
         Training and test rows of each fold, ascending. No test fold is empty; together the test folds hold
-        every row once.
+        every sample once.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def check_classes(
         if len(sized) > _NAMES_SHOWN:
             shown += f" and {len(sized) - _NAMES_SHOWN} more"
         logger.warning(
-            "%s: %s with fewer rows than the %d folds, so not in every test fold: %s",
+            "%s: %s with fewer samples than the %d folds, so not in every test fold: %s",
             dataset,
             kinds,
             n_splits,

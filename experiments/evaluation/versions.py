@@ -173,8 +173,8 @@ def _known(target: str) -> str:
     found = [name for name in NUMBERS if name.partition(".")[0] == top and name.rpartition(".")[2] == last]
     if len(found) != 1:
         raise ConfigError(
-            f"{target} has no version of its numbers; its rows could not be told from those of a later version "
-            "(experiments/evaluation/versions.py lists what has one)"
+            f"{target} has no version of its numbers; its rows could not be distinguished from those of a later "
+            "version (experiments/evaluation/versions.py lists what has one)"
         )
     return found[0]
 

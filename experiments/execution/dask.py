@@ -108,7 +108,7 @@ class DaskExecutor:
             address = self._client.scheduler.address if self._client.scheduler else "of the cluster"
             raise LauncherError(
                 f"the connection to the dask scheduler {address} is lost; finished cells are kept, and the same "
-                "command goes on from there once a scheduler runs again"
+                "command continues from there once a scheduler runs again"
             ) from error
 
     def abandon(self) -> None:

@@ -404,7 +404,7 @@ def _run(
         what = "stopped" if isinstance(error, KeyboardInterrupt) else "broken off"
         progress.note(
             f"{what}; {count(n_done, 'cell')} finished and kept in {study.results}, "
-            f"{count(n_cells - n_done, 'cell')} left: the same command goes on from there"
+            f"{count(n_cells - n_done, 'cell')} left: the same command continues from there"
         )
         raise
     finally:
@@ -457,7 +457,7 @@ def _closing_words(result: StudyResult) -> list[str]:
             for (dataset, ranker, protocol, error), n in places.items():
                 lines.append(f"  {dataset} × {ranker or 'all features'} ({protocol}), {n} ×: {error}")
     if result.absent:
-        lines.append(f"data sets that are not here: {len(result.absent)}, left out")
+        lines.append(f"data sets that are not available: {len(result.absent)}, left out")
         lines += [f"  {name}: {'; '.join(why.splitlines())}" for name, why in result.absent.items()]
     if result.quarantined:
         lines.append(f"quarantined, not read as data: {count(len(result.quarantined), 'file')}")

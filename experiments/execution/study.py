@@ -123,7 +123,7 @@ class Study:
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
         if self.absent and not self.named:
             reasons = "\n".join(self.absent.values())
-            raise BadInputError(f"none of the study's data sets is here ({len(self.absent)})\n{reasons}")
+            raise BadInputError(f"none of the study's data sets is available ({len(self.absent)})\n{reasons}")
         _check_distances(distances)
         self.cells = {cell.key: cell for cell in self.named.values()}
 
@@ -207,7 +207,7 @@ def _check_measure(measure: Mapping[str, Any], config: Mapping[str, Any], data: 
             )
     if getattr(function, "needs_informative", False) and not data.informative:
         raise BadInputError(
-            f"protocol {config['protocol']['name']} needs to know which columns decide the target, and data set "
+            f"protocol {config['protocol']['name']} needs to know which features decide the target, and data set "
             f"{config['dataset_key']} does not say (informative: [names] in its YAML)"
         )
 
@@ -217,7 +217,7 @@ def _check_distances(distances: Mapping[str, set[str]]) -> None:
     for name, several in distances.items():
         if len(several) > 1:
             raise BadInputError(
-                f"{name} has one class per row, for which {len(several)} target distances give the same ranking "
-                f"{len(several)} times; leave the distance out (dataset={name} ranker=relieff), or take a data set "
-                "with labels"
+                f"{name} has one class per sample, for which {len(several)} target distances give the same ranking "
+                f"{len(several)} times; leave the distance out (dataset={name} ranker=relieff), or take a "
+                "multi-label data set"
             )

@@ -99,7 +99,7 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
             axes = sheet.axes(column * room + 0.52, bottom, room - 0.64, _AXES_HEIGHT)
             draw(axes, points[points["dataset"] == dataset], looks)
             axes.set_title(shortened(str(dataset), room - 0.7, 8), pad=3)
-            axes.set_xlabel("iterations (last point: every row once)")
+            axes.set_xlabel("iterations (last point: every sample once)")
             if column == 0:
                 axes.set_ylabel("AUrF1")
     return sheet.figure

@@ -191,7 +191,9 @@ def small_print(comparison: Any, labels: Mapping[str, str] | None = None) -> lis
             )
     if np.isnan(comparison.cd):
         return [*lines, f"{test} Nemenyi's likewise."]
-    nemenyi = f"Bars join rankers that Nemenyi's test does not tell apart at {comparison.alpha:g}."
+    nemenyi = (
+        f"Bars join rankers that are not significantly different (Nemenyi's test) at {comparison.alpha:g}."
+    )
     if comparison.out_of_reach:
         nemenyi += f" So few data sets tell no two of {len(comparison.average_ranks)} rankers apart."
     lines.append(f"{test} {nemenyi}")

@@ -10,9 +10,9 @@ from experiments.figures.layout import Sheet, empty
 
 _AXES_HEIGHT = 1.8
 _TITLES = {
-    "ranked": "rows as ReliefE embeds them",
-    "normalised": "range-normalised rows",
-    "raw": "columns as they are",
+    "ranked": "samples as ReliefE embeds them",
+    "normalised": "range-normalised samples",
+    "raw": "original features",
 }
 
 

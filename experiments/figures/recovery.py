@@ -1,4 +1,4 @@
-"""Figure: share of the informative columns that rankers find, against the number of noise columns."""
+"""Figure: share of the informative features that rankers find, against the number of noise features."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def figure(
     n_across = min(_PANELS_IN_A_ROW, len(families))
     n_down = math.ceil(len(families) / n_across)
     lines = [
-        "Share of the informative columns among as many top-ranked columns, mean over seeds, "
-        "against the number of noise columns.",
+        "Share of the informative features among as many top-ranked features, mean over seeds, "
+        "against the number of noise features.",
         *note.splitlines(),
     ]
     note_lines = wrapped("\n".join(lines), style.COLUMN_WIDTH - 0.15)

@@ -74,7 +74,7 @@ def _made_up() -> Iterator[tuple[str, object, np.ndarray, dict]]:
     few = rng.integers(0, 3, (n, 6)) + 6e-8 * rng.integers(0, 3, (n, 6))
     continuous = rng.normal(size=(n, 9)) + labels[:, 1:2]
     yield "0/1 values", sparse.csr_matrix(twice), labels, {}
-    yield "0/1 values, rows that repeat", twice[rng.integers(0, n // 3, n)], labels, {}
+    yield "0/1 values, repeated samples", twice[rng.integers(0, n // 3, n)], labels, {}
     yield "counts", sparse.csr_matrix(counts), labels, {"max_features": 0.4}
     yield "counts, classes", counts, classes, {"min_samples_leaf": 3, "max_features": "log2"}
     yield "continuous values", continuous, labels, {"max_depth": 5}

@@ -176,8 +176,8 @@ def rank(
     ConfigError
         As from :func:`build`.
     RankerError
-        When y holds labels and the ranker takes one class per row, or classes and it takes numbers; when there are
-        no weights afterwards, not one per column, or any is NaN or infinite.
+        When y holds labels and the ranker takes one class per sample, or classes and it takes numbers; when there
+        are no weights afterwards, not one per feature, or any is NaN or infinite.
     Exception
         Whatever the ranker's own ``fit`` raises, unchanged.
     """

@@ -161,21 +161,21 @@ def _weights(tried: _Tried) -> str:
         except RankerError as error:
             raise _Failed(
                 f"{error}; feature_importances_ (or scores_, or what the function returns) "
-                "must be one finite real number per column"
+                "must be one finite real number per feature"
             ) from error
         except Exception as error:
-            raise _Failed(f"a plain table of {X.shape[0]} rows: {_said(error)}") from error
-    return "one finite real number per column"
+            raise _Failed(f"a plain table of {X.shape[0]} samples: {_said(error)}") from error
+    return "one finite real number per feature"
 
 
 def _direction(tried: _Tried) -> str:
     weights = tried.weights(*_table())
     if weights[0] <= np.median(weights[1:]):
         raise _Doubtful(
-            "a column that equals the class gets no more than the median of noise; larger must mean more "
-            "relevant (turn ranks and p-values round), unless the ranker looks for interactions alone"
+            "a feature that equals the class gets no more than the median of noise; larger must mean more "
+            "relevant (reverse ranks and p-values), unless the ranker looks for interactions alone"
         )
-    return "the column that tells the classes apart stands above noise"
+    return "the feature that equals the class ranks above noise"
 
 
 def _seed(tried: _Tried) -> str:
@@ -212,15 +212,15 @@ def _sparse(tried: _Tried) -> str:
         if "sparse" in str(error).lower() or "dense" in str(error).lower():
             raise _NotApplicable(f"refused: {_said(error)}") from error
         raise _Failed(
-            f"{_said(error)}; without the tag input_tags.sparse it would be given dense rows"
+            f"{_said(error)}; without the tag input_tags.sparse it would be given dense data"
         ) from error
     except Exception as error:
         raise _Failed(
-            f"{_said(error)}; without the tag input_tags.sparse it would be given dense rows"
+            f"{_said(error)}; without the tag input_tags.sparse it would be given dense data"
         ) from error
     if not _same(found, tried.weights(X, y), _ROUNDING):
-        raise _Failed("sparse rows get other weights than the same rows stored dense; zeros are values")
-    return "sparse rows get the weights of dense ones"
+        raise _Failed("sparse data get other weights than the same data stored dense; zeros are values")
+    return "sparse data get the weights of dense data"
 
 
 def _classes(tried: _Tried) -> str:
@@ -241,17 +241,17 @@ def _classes(tried: _Tried) -> str:
 def _labels(tried: _Tried) -> str:
     X, y = _table()
     T = np.column_stack([y, X[:, 1] > 0.5, X[:, 2] > 0.7]).astype(np.int8)
-    advice = "take a 0/1 matrix, or raise a ValueError that says that it takes one class per row"
+    advice = "take a 0/1 matrix, or raise a ValueError that says that it takes one class per sample"
     try:
         tried.weights(X, sparse.csr_matrix(T))
     except _CLEAR as error:
         words = ("label", "one class", "1d array", "multi")
         if any(word in str(error).lower() for word in words):
             raise _NotApplicable(f"refused: {_said(error)}") from error
-        raise _Failed(f"several labels per row: {_said(error)}; {advice}") from error
+        raise _Failed(f"several labels per sample: {_said(error)}; {advice}") from error
     except Exception as error:
-        raise _Failed(f"several labels per row: {_said(error)}; {advice}") from error
-    return "several labels per row"
+        raise _Failed(f"several labels per sample: {_said(error)}; {advice}") from error
+    return "several labels per sample"
 
 
 def _negative(tried: _Tried) -> str:
@@ -269,12 +269,12 @@ def _input(tried: _Tried) -> str:
     for name, now, then in (("X", X, before[0]), ("y", y, before[1])):
         if not np.array_equal(now, then):
             raise _Failed(f"{name} is changed in place; work on a copy")
-    return "X and y stay as they were"
+    return "X and y are not changed"
 
 
 def _fold(tried: _Tried) -> str:
     X, y = _table()
-    others = {"other rows": _other_table(), "the same rows with other labels": (X, _other_table()[1])}
+    others = {"other samples": _other_table(), "the same samples with other labels": (X, _other_table()[1])}
     expect = "weights depend on what is given to fit alone; keep nothing in the class or the module"
     first, seen = tried.weights(X, y), []
     for what, other in others.items():
@@ -289,9 +289,9 @@ def _fold(tried: _Tried) -> str:
                 f"{what}: after an earlier fit they get other weights than in a fresh process: {expect}"
             )
     if not _same(first, tried.weights(X, y)):
-        raise _Failed(f"the same rows get other weights after fits on others: {expect}")
+        raise _Failed(f"the same samples get other weights after fits on others: {expect}")
     if all(_same(first, each) for each in seen):
-        raise _Doubtful("other rows and other labels give the very same weights; does it look at the data?")
+        raise _Doubtful("other samples and other labels give the same weights; does it use the data?")
     return "earlier fits, and the labels they were given, leave no trace"
 
 
@@ -353,16 +353,16 @@ def _pickle(tried: _Tried) -> str:
 
 def _few_rows(tried: _Tried) -> str:
     X, _ = _table()
-    return _behaved(tried, X[:4], np.array([0, 1, 0, 1]), "four rows")
+    return _behaved(tried, X[:4], np.array([0, 1, 0, 1]), "four samples")
 
 
 def _constant(tried: _Tried) -> str:
     X, y = _table()
     X[:, [1, 4]] = [0.0, 2.0]
-    found = tried.outcome(X, y, "constant columns")
+    found = tried.outcome(X, y, "constant features")
     if isinstance(found, RankerError) and "finite" in str(found):
-        raise _Failed(f"constant columns: {found}; they happen in folds: give them a finite weight, say 0")
-    return _told("constant columns", found)
+        raise _Failed(f"constant features: {found}; they occur in folds: give them a finite weight, say 0")
+    return _told("constant features", found)
 
 
 def _one_class(tried: _Tried) -> str:

@@ -56,7 +56,7 @@ def _degrees(y: np.ndarray) -> tuple[int, int]:
     n_classes = len(np.unique(y))
     if n_classes < 2 or len(y) <= n_classes:
         raise ValueError(
-            f"variance between and within classes needs two classes and more rows than classes; there are "
+            f"variance between and within classes needs two classes and more samples than classes; there are "
             f"{len(y)} rows of {n_classes}"
         )
     return n_classes - 1, len(y) - n_classes
@@ -84,7 +84,7 @@ def chi2(X: np.ndarray, y: np.ndarray) -> np.ndarray:
         If rows have several labels.
     """
     if np.ndim(y) != 1:
-        raise ValueError(f"chi2 takes one class per row, not a matrix of labels of shape {np.shape(y)}")
+        raise ValueError(f"chi2 takes one class per sample, not a matrix of labels of shape {np.shape(y)}")
     scores = chi2_scores(MinMaxScaler(clip=True).fit_transform(X), y)[0]
     return np.where(np.ptp(X, axis=0) > 0, scores, 0.0)
 

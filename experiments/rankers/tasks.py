@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-#: Where score functions take one class per row: in scikit-learn, and in what is made of it here.
+#: Where score functions take one class per sample: in scikit-learn, and in what is made of it here.
 _OF_CLASSES = ("sklearn.", "experiments.rankers.")
 
 #: Of what predicts numbers.
@@ -15,7 +15,7 @@ _OF_LABELS = "relieff…, reliefe…, random_forest, and any whose scikit-learn 
 
 
 def why_no_labels(built: Any) -> str:
-    """Say why a ranker cannot take several labels per row.
+    """Say why a ranker cannot take several labels per sample.
 
     scikit-learn's tags say who takes several targets at once. Estimators of others that compare label sets may show
     it by a parameter ``target_distance``. An object without tags, or a function from outside of scikit-learn and
@@ -42,8 +42,8 @@ def why_no_labels(built: Any) -> str:
         fits = not _module_of(built).startswith(_OF_CLASSES)
     if fits:
         return ""
-    taken = "one number per row" if why_no_classes(built) else "one class per row"
-    return f"takes {taken}, not labels (rankers of labels: {_OF_LABELS})"
+    taken = "one number per sample" if why_no_classes(built) else "one class per sample"
+    return f"takes {taken}, not labels (multi-label rankers: {_OF_LABELS})"
 
 
 def why_no_classes(built: Any, n_classes: int | None = None) -> str:

@@ -100,8 +100,8 @@ def _by_position(weights: Any, name: str, n_features: int) -> Any:
         return weights.reindex(positions)
     shown = ", ".join(map(repr, index[:3].tolist())) + (", …" if n_features > 3 else "")
     raise RankerError(
-        f"{name} gave weights under the labels {shown}, which do not say what columns they are for; give an array "
-        f"in the order of the columns, or the labels 0 to {n_features - 1}"
+        f"{name} gave weights under the labels {shown}, which do not say what features they are for; give an array "
+        f"in the order of the features, or the labels 0 to {n_features - 1}"
     )
 
 

@@ -197,7 +197,9 @@ class Console:
         """
         if not absent:
             return
-        self._print(self._text(f"\nnot here, so left out: {count(len(absent), 'data set')}", style="yellow"))
+        self._print(
+            self._text(f"\nnot available, so left out: {count(len(absent), 'data set')}", style="yellow")
+        )
         for name, reason in absent.items():
             self._item(f"{name}: {reason.strip().splitlines()[0]}")
 
@@ -328,13 +330,13 @@ def _size(part: pd.DataFrame) -> str:
     if not len(known):
         return ""
     first = known.iloc[0]
-    return f", {count(first['n_rows'], 'row')} × {count(first['n_features'], 'feature')}"
+    return f", {count(first['n_rows'], 'sample')} × {count(first['n_features'], 'feature')}"
 
 
 def _legend(lines: pd.DataFrame) -> str:
     whole = _score(lines["f1_micro_all_mean"].iloc[0], lines["f1_micro_all_sd"].iloc[0])
     sentences = [
-        f"F1 is averaged micro (macro is in the CSV file); with all features it is {whole}.",
+        f"F1 is micro-averaged (macro is in the CSV file); with all features it is {whole}.",
         "± is the standard deviation over folds. AUrF1: area under the curve of F1 relative to all features.",
     ]
     undefined = int(lines["rf1_undefined_folds"].max())

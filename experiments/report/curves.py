@@ -178,4 +178,4 @@ def same_of(part: pd.DataFrame, same: Sequence[Sequence[str]], group: Group | No
 
 
 def _iterations(number: float) -> str:
-    return "every row once" if math.isnan(number) else count(int(number), "iteration")
+    return "every sample once" if math.isnan(number) else count(int(number), "iteration")

@@ -411,12 +411,12 @@ def draw_measurements(
             "densities", begin, adaptive_k, densities.density_of_neighbors(spread), labels=labels,
             title="Numbers of neighbours that adaptive rankers take",
             note=_joined(
-                "Kernel densities over rows and classes, from 1 to the largest class; rows without a neighbour are "
-                "not counted.", told,
+                "Kernel densities over samples and classes, from 1 to the largest class; samples without a "
+                "neighbour are not counted.", told,
             ),
         )  # fmt: skip
     elif kind == "recovery":
-        title, shares = "Informative columns that rankers find among noise", measurements.recovered(frame)
+        title, shares = "Informative features that rankers find among noise", measurements.recovered(frame)
         if shares.empty:
             drawing.nothing(kind, begin, "nothing has been measured", title=title, note=told)
         else:

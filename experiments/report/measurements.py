@@ -107,7 +107,7 @@ def missing_lines(
     gone = [
         name for name in dict.fromkeys(config["dataset_key"] for config in asked) if name in (absent or {})
     ]
-    lines = [f"data sets not here: {', '.join(gone)}"] if gone else []
+    lines = [f"data sets not available: {', '.join(gone)}"] if gone else []
     short: dict[str, dict[str, list[str]]] = {}
     for config in asked:
         if config["dataset_key"] in gone:

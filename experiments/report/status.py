@@ -57,7 +57,7 @@ def show(result: Any, configs: Sequence[Mapping[str, Any]], out: TextIO | None =
     console.paragraph("f failed, m missing, o out of memory, r running, t timed out; no letter: all done")
     console.failures(failures(result.frame, expected), expected)
     for name, reason in result.absent.items():
-        console.paragraph(f"not here: {name}: {reason}")
+        console.paragraph(f"not available: {name}: {reason}")
     console.paragraph(_total(stand))
     found = getattr(result, "estimate", None)
     console.paragraph(_left(stand, _n_workers(configs[0]), result.counts.missing, found))

@@ -188,7 +188,7 @@ def test_all_columns_are_kept_where_more_are_asked_for(kind, data):
     make = ranker_of if kind in (ReliefF, ReliefE) else lambda kind, **given: kind(**given)
     ranker = make(kind, n_features_to_select=6)
     with pytest.warns(
-        UserWarning, match=r"n_features_to_select=6 is more than the 5 columns of X; all of them are kept"
+        UserWarning, match=r"n_features_to_select=6 is more than the 5 features of X; all of them are kept"
     ):
         pipeline = make_pipeline(ranker).fit(X, y)
     np.testing.assert_array_equal(pipeline.transform(X), X)

@@ -142,7 +142,7 @@ def test_relieff_column_by_column(monkeypatch):
         ({"abs_mean": True}, np.arange(6) % 2, "abs_mean=False only, got True"),
         ({"n_iterations": 3}, np.arange(6) % 2, "n_iterations=None only, got 3"),
         ({"n_neighbors": "adaptive"}, np.arange(6) % 2, "n_neighbors as a number"),
-        ({}, np.eye(6, 2, dtype=int), "one class per row, but y has 2 columns"),
+        ({}, np.eye(6, 2, dtype=int), "one class per sample, but y has 2 labels"),
         ({"compatible": "weka"}, np.arange(6) % 2, "None or \"skrebate\", got 'weka'"),
     ],
 )
@@ -164,7 +164,7 @@ def test_rows_that_know_no_column_in_common(storage, ranker, monkeypatch):
     ranker = ranker(compatible="skrebate", missing="ignore")
     for entries in (2**20, 1):
         monkeypatch.setattr("reliefe.compatible._ENTRIES", entries)
-        with pytest.raises(ValueError, match="no column of 6 is known in both of the rows 4 and 9,"):
+        with pytest.raises(ValueError, match="no feature of 6 is known in both of the samples 4 and 9,"):
             ranker.fit(storage(X), y)
     assert np.isfinite(ranker.set_params(compatible=None).fit(storage(X), y).feature_importances_).all()
     ranker.set_params(compatible="skrebate")
@@ -173,7 +173,7 @@ def test_rows_that_know_no_column_in_common(storage, ranker, monkeypatch):
     found = ranker.fit(storage(X), y).feature_importances_
     np.testing.assert_allclose(found, ranker.fit(X, y).feature_importances_, rtol=0, atol=1e-12)
     X[13] = np.nan
-    with pytest.raises(ValueError, match="in both of the rows 0 and 13,"):
+    with pytest.raises(ValueError, match="in both of the samples 0 and 13,"):
         ranker.fit(storage(X), y)
 
 

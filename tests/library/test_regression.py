@@ -221,7 +221,7 @@ def test_forms_of_the_target(make):
     [
         (["low"] * 18 + ["high"] * 18, "takes numbers only"),
         (np.full(36, 2.5), "y is .*2.5.* in every row"),
-        (np.ones((36, 2)), "one number per row"),
+        (np.ones((36, 2)), "one number per sample"),
         (sp.csr_matrix(np.ones((36, 2))), "1-D array of numbers"),
         ([np.nan, *range(35)], "contains NaN: row 0"),
         ([*range(35), np.inf], "contains infinity: row 35"),
@@ -255,7 +255,7 @@ def test_wrong_parameters_are_named(parameters, error, message):
 
 def test_a_target_distance_has_no_effect_and_says_so():
     X, y = SAMPLES["random_dense"].X, response(36, 12)
-    with pytest.warns(UserWarning, match="one number per row"):
+    with pytest.warns(UserWarning, match="one number per sample"):
         found = fitted(X, y, target_distance="f1")
     np.testing.assert_array_equal(found.feature_importances_, fitted(X, y).feature_importances_)
 

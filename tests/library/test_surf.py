@@ -133,7 +133,7 @@ def test_skrebates_classes_with_missing_values_are_refused_where_they_differ():
     with pytest.raises(ValueError, match="more than two classes"):
         MultiSURF(missing="ignore", compatible="skrebate").fit(X, y)
     two = (y > 0).astype(int)
-    with pytest.raises(ValueError, match="in both of the rows 0 and 3"):  # row 3 is missing as a whole
+    with pytest.raises(ValueError, match="in both of the samples 0 and 3"):  # row 3 is missing as a whole
         SURF(missing="ignore", compatible="skrebate").fit(X, two)
     X[:, 0] = SAMPLES["random_dense"][0][:, 0]
     found = SURF(missing="ignore", compatible="skrebate").fit(X, two).feature_importances_
@@ -352,9 +352,9 @@ def test_wrong_parameters(kind, parameters, error, message):
 @KIND
 def test_wrong_targets(kind):
     X, y, _ = SAMPLES["random_dense"]
-    with pytest.raises(ValueError, match=f"{kind.__name__} takes one class per row"):
+    with pytest.raises(ValueError, match=f"{kind.__name__} takes one class per sample"):
         kind().fit(X, np.column_stack([y == 0, y == 1]).astype(int))
-    with pytest.raises(ValueError, match=f"{kind.__name__} takes one class per row"):
+    with pytest.raises(ValueError, match=f"{kind.__name__} takes one class per sample"):
         kind().fit(X, sp.csr_matrix(np.column_stack([y == 0, y == 1]).astype(int)))
     with pytest.raises(ValueError, match="one class only"):
         kind().fit(X, np.zeros(len(y)))

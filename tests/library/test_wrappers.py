@@ -159,7 +159,9 @@ def test_number_of_subsets_for_pairs(p, size):
 
 def test_vls_needs_subsets_for_all_columns():
     X, y, _ = SAMPLES["mostly_zeros"]
-    with pytest.raises(ValueError, match="n_subsets=2 subsets of 4 columns leave out some of the 12 columns"):
+    with pytest.raises(
+        ValueError, match="n_subsets=2 subsets of 4 features leave out some of the 12 features"
+    ):
         VLS(subset_size=4, n_subsets=2).fit(X, y)
     assert np.isfinite(VLS(subset_size=4, n_subsets=3, random_state=0).fit(X, y).feature_importances_).all()
 
@@ -333,7 +335,7 @@ def test_label_sets_are_the_wrapped_rankers_business(wrapper, rng):
     X = rng.normal(size=(30, 4))
     T = (rng.random((30, 3)) < 0.5).astype(int)
     assert wrapper(ReliefF(), random_state=0).fit(X, T).ranking_.shape == (4,)
-    with pytest.raises(ValueError, match="one class per row"):
+    with pytest.raises(ValueError, match="one class per sample"):
         wrapper(MultiSURF()).fit(X, T)
 
 

@@ -28,7 +28,7 @@ class Keeps(BaseEstimator):
 
     def _score(self, X, y):
         if np.ndim(y) != 1:
-            raise ValueError("takes one class per row, not several labels")
+            raise ValueError("takes one class per sample, not several labels")
         means = np.array([np.asarray(X[y == each].mean(axis=0)).ravel() for each in np.unique(y)])
         return np.ptp(means, axis=0)
 

@@ -11,7 +11,7 @@ from experiments.metrics.relative_f1 import area_under_relative_f1
 from experiments.store.rows import to_frame, to_table
 from experiments.store.store import Store
 
-#: The paper's rankers for one class per row: name → (name to show, skill, seconds of a fit).
+#: The paper's rankers for one class per sample: name → (name to show, skill, seconds of a fit).
 RANKERS = {
     "reliefe": ("ReliefE", 0.030, 0.3),
     "reliefe_absmean": ("ReliefE-absMean", 0.025, 0.3),

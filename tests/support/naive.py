@@ -291,7 +291,7 @@ def relieff_multilabel(
     """Multi-label ReliefF, and with ``embedded`` ReliefE (Algorithm "ReliefE", multi-label part).
 
     As ``relieff``, with T an n × L matrix of 0 and 1. ``embedded_targets`` (n × d) is needed for the target
-    distances "cosine" and "hyperbolic". ``used`` has one number per row.
+    distances "cosine" and "hyperbolic". ``used`` has one number per sample.
     """
     z = normalised(table(X, exact))
     space = z if embedded is None else table(embedded)

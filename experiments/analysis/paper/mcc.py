@@ -243,7 +243,7 @@ CLAIMS = [
         "adaptive neighbour selection performs very similarly to a fixed number of neighbours",
         "for each of four rankers the mean absolute change of max F1 is at most half of the mean absolute "
         "difference of any two rankers",
-        "max F1 of all rankers may lie within any fixed tolerance; what tells rankers apart is the measure",
+        "max F1 of all rankers may lie within any fixed tolerance; the measure is what distinguishes rankers",
         checks.small_change("best_f1", ADAPTIVE, 0.5),
         equal=ADAPTIVE,
     ),

@@ -149,7 +149,7 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
     for protocol, rows in chosen[chosen["kind"] == "recovery"].groupby("protocol", sort=False):
         for (family, ranker), part in recovered(rows).groupby(["family", "ranker"], sort=False):
             shares = [f"{line.share:.2f} ({line.n_noise:,})" for line in part.itertuples()]
-            words = f"share found (among so many noise columns): {', '.join(shares)}"
+            words = f"share found (among so many noise features): {', '.join(shares)}"
             lines.append(["recovery", family, protocol, ranker, 0, words])
     for row in chosen[chosen["kind"] != "recovery"].to_dict("records"):
         told = _WORDS.get(row["kind"], lambda row: str(row["measurement"]))
@@ -255,7 +255,7 @@ KINDS = tuple(_POINTS)
 
 def _sparsity_words(row: Mapping[str, Any]) -> str:
     found = _measured(row)
-    kept = "" if found["sparsified"] else " (the ranker leaves these rows as they are)"
+    kept = "" if found["sparsified"] else " (the ranker leaves these samples unchanged)"
     return (
         f"non-zeros {found['share']:.4f} → {found['share_estimated']:.4f} "
         f"with the estimated ε = {found['epsilon_estimated']:.4g}{kept}"

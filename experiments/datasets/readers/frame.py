@@ -140,7 +140,7 @@ class FrameReader:
         line = self._line_with(text) if self._line_with else None
         hint = suggestion(text, self._names) + self._hint
         if line is not None:
-            hint = f"; line {line} holds it: if the names stand there, say dataset.skip_lines={line - 1}"
+            hint = f"; line {line} holds it: if that line holds the names, type dataset.skip_lines={line - 1}"
         raise DatasetError(
             f"{self._file} has no column {column!r} (dataset.{key}) among its {len(self._names)}{hint}"
         )

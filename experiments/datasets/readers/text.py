@@ -282,9 +282,7 @@ def _cluto_table(content: Content) -> sparse.csr_matrix:
         if len(columns) and not (columns.min() >= 0 and columns.max() < n_columns):
             raise DatasetError(f"{content.name}, line {number}: a column outside 0 … {n_columns - 1}")
         if (columns != np.floor(columns)).any() or len(np.unique(columns)) < len(columns):
-            raise DatasetError(
-                f"{content.name}, line {number}: a column is no whole number, or stands there twice"
-            )
+            raise DatasetError(f"{content.name}, line {number}: a column is no whole number, or occurs twice")
         large.check(columns, values, texts, f"{content.name}, line {number}")
         data.append(values)
         indices.append(columns.astype(np.int64))

@@ -27,7 +27,7 @@ def sparsity(
     estimate: Callable[..., float],
     epsilons: Sequence[float],
 ) -> dict[str, Any]:
-    """Sparsify the range-normalised rows with several errors ε, and with the estimated one.
+    """Sparsify the range-normalised samples with several errors ε, and with the estimated one.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def recovery(subject: Subject) -> dict[str, Any]:
     """
     if not subject.informative:
         raise DatasetError(
-            "the data set does not say which of its columns decide the target (informative: [names] in its YAML)"
+            "the data set does not say which of its features decide the target (informative: [names] in its YAML)"
         )
     weights = subject.fit().weights
     return {

@@ -235,5 +235,5 @@ def _measured_said(measured: Table | None, frame: pd.DataFrame, configs: Sequenc
     several = " A line of the table stands for several of them." if len(measured.lines) < len(there) else ""
     return (
         f"{count(len(there), 'result')} on {there['dataset'].nunique()} of {count(len(asked), 'data set')} "
-        f"(protocol {', '.join(sorted(names))}); all rows of a data set were used at once.{several}"
+        f"(protocol {', '.join(sorted(names))}); all samples of a data set were used at once.{several}"
     )

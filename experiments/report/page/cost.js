@@ -8,7 +8,7 @@ class Cost extends Chart {
 
   draw() {
     const { cost, rankers, measures } = this.data;
-    if (!this.measure) return this.nothing("There is nothing to set beside each other: no ranker is complete on any data set, or no times were kept.");
+    if (!this.measure) return this.nothing("There is nothing to compare: no ranker is complete on any data set, or no times were kept.");
     const places = Object.keys(cost[this.measure]).filter((name) => name === "" || this.filters.has("dataset", name));
     if (!places.length) return this.nothing("The filters leave no data set.");
     if (!places.includes(this.dataset)) this.dataset = places[0];

@@ -226,7 +226,7 @@ def _status(f: Facts) -> Table:
             kind = "open" if wrong else "good"
             if any(line[state] for state in ("failed", "timeout", "out_of_memory")):
                 kind = "bad"
-            said = "not here" if dataset in f.group.absent else ", ".join(wrong)
+            said = "not available" if dataset in f.group.absent else ", ".join(wrong)
             done = f"{line['done']}/{line['n_repeats']}"
             cells.append(Cell(f"{done} {said}".strip(), float(line["done"]), kind=kind))
         lines.append(Line(cells, ranker=ranker))
@@ -240,7 +240,7 @@ def _missing(f: Facts) -> Table:
             [
                 text(line.dataset),
                 f.cell(line.ranker),
-                text(_SAID.get(line.state, "not here")),
+                text(_SAID.get(line.state, "not available")),
                 text(line.reason, kind="long"),
             ],
             dataset=line.dataset,

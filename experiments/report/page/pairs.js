@@ -110,7 +110,7 @@ class Pairs extends Chart {
 
   matrix(places) {
     const { rankers } = this.data;
-    return heat("Probability that the ranker of the line is better than that of the column",
+    return heat("Probability that the ranker of the row is better than that of the column",
       places.map((place) => rankers[place].label),
       (row, column) => {
         const found = this.found.get(`${places[row]},${places[column]}`);

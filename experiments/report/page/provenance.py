@@ -68,7 +68,7 @@ def _mixed(machines: pd.DataFrame, versions: pd.DataFrame) -> str:
     said = []
     if len(machines) > 1:
         said.append(
-            f"These rows come from {len(machines)} kinds of machines: times of different rows may not compare."
+            f"These rows come from {len(machines)} kinds of machines: their times may not be comparable."
         )
     several = versions.loc[versions["package"].duplicated(keep=False), "package"].unique()
     if len(several):

@@ -228,7 +228,7 @@ def _own_alike(f: Facts, alike: Sequence[tuple[str, float, float]]) -> Table:
         for other, weights, curves in alike
     ]
     empty = "No other ranker is complete on a data set of this one."
-    return Table("own-alike", "Most alike rankers, by FUJI", columns, lines, 1, True, empty)
+    return Table("own-alike", "Most similar rankers, by FUJI", columns, lines, 1, True, empty)
 
 
 def _own_cost(f: Facts, ranker: str) -> Table:

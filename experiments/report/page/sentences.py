@@ -67,7 +67,7 @@ def extent(protocol: Mapping[str, Any]) -> str:
     n_splits, n_repeats = int(protocol["n_splits"]), int(protocol["n_repeats"])
     once = f"{n_splits}-fold cross-validation"
     if protocol.get("max_rows"):
-        once += f" of a sample of at most {int(protocol['max_rows']):,} rows"
+        once += f" of a random subset of at most {int(protocol['max_rows']):,} samples"
     return once if n_repeats == 1 else f"{n_repeats} repeats of {once}"
 
 
@@ -93,7 +93,7 @@ def compared(
     -------
     str
     """
-    target = "several labels per row" if task == "multilabel" else "one class per row"
+    target = "several labels per sample" if task == "multilabel" else "one class per sample"
     block = protocol.get("multilabel_learner" if task == "multilabel" else "learner") or {}
     learner = str(block.get("_target_", "")).rpartition(".")[2]
     where = (
@@ -101,7 +101,7 @@ def compared(
         if len(datasets) == n_asked
         else f"{len(datasets)} of {count(n_asked, 'data set')}"
     )
-    scored = f", scored with {learner} on its best columns" if learner else ""
+    scored = f", scored with {learner} on its best features" if learner else ""
     n_folds = int(protocol["n_splits"]) * int(protocol["n_repeats"])
     first = (
         ""
@@ -109,8 +109,8 @@ def compared(
         else f" A first look: the paper takes {PAPER_FOLDS} folds, this {n_folds}."
     )
     return (
-        f"{count(n_rankers, 'ranker')} on {where} with {target}. Each ranking was made on the training rows of "
-        f"{extent(protocol)} (protocol {protocol['name']}){scored}; F1 is averaged micro.{first}"
+        f"{count(n_rankers, 'ranker')} on {where} with {target}. Each ranking was made on the training samples of "
+        f"{extent(protocol)} (protocol {protocol['name']}){scored}; F1 is micro-averaged.{first}"
     )
 
 
@@ -176,9 +176,9 @@ def headline(
     if len(verdict.apart) == n_others or len(verdict.surely_beaten) == n_others:
         return f"{names} is best by {title}."
     if not (verdict.apart or verdict.surely_beaten):
-        return f"{names} {verb} by {title}, but is not told apart from any other ranker."
+        return f"{names} {verb} by {title}, but is not significantly different from any other ranker."
     told_apart = set(verdict.apart) | set(verdict.surely_beaten)
-    return f"{names} {verb} by {title}, and is told apart from {len(told_apart)} of {n_others} others."
+    return f"{names} {verb} by {title}, and is significantly different from {len(told_apart)} of {n_others} others."
 
 
 def sureness(verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, rope: float) -> list[str]:
@@ -214,8 +214,8 @@ def sureness(verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, r
         far_away = "more than they can differ" if out_of_reach else f"and {apart} that far away"
         distance = rank_shown(verdict.critical_distance)
         lines.append(
-            f"By ranks: {rank}; {following}. Ranks must differ by {distance} to be told apart (Nemenyi, α = 0.05), "
-            f"{far_away}."
+            f"By ranks: {rank}; {following}. Ranks must differ by {distance} to be significantly different "
+            f"(Nemenyi, α = 0.05), {far_away}."
         )
     else:
         lines.append(f"By ranks: {rank}; {following}. That is too little for a test of ranks.")
@@ -277,10 +277,10 @@ def left_out(
             f"{'is' if len(who) == 1 else 'are'} not complete"
             for who, names in blamed.items()
         )
-        parts.append(f"Left out of everybody's average ranks: {told}.")
+        parts.append(f"Left out of all average ranks: {told}.")
         guilty = {each for who in datasets.values() for each in who}
         if guilty <= set(also):
-            parts.append("Without also= they are over these as well.")
+            parts.append("Without also=, average ranks include these data sets.")
     if rankers:
         named = listed([label.get(each, each) for each in rankers])
         parts.append(f"Without an average rank, since too little is complete: {named}.")
@@ -310,7 +310,7 @@ def sampled(pairs: pd.DataFrame | None) -> str:
     if len(r_hat):
         bad = int((r_hat >= R_HAT).sum())
         whole = (
-            "below 1.01 for all" if not bad else f"not below 1.01 for {bad}, whose numbers are to be doubted"
+            "below 1.01 for all" if not bad else f"not below 1.01 for {bad}, whose numbers are not reliable"
         )
         said.append(f"R̂ {whole}")
         said.append(f"at least {ess.min():,.0f} effective draws" if len(ess) else "")
@@ -372,7 +372,7 @@ def gaps(n_incomplete: int, n_asked: int, absent: Sequence[str]) -> str:
     if absent:
         # What the loader says names folders of the machine, which are nobody's business on a page.
         parts.append(
-            f"Neither on this machine nor to be downloaded, so left out: {listed(list(absent), len(absent))} "
-            f"({program('datasets')} check says what is looked for and where)."
+            f"Not on this machine and cannot be downloaded, so left out: {listed(list(absent), len(absent))} "
+            f"({program('datasets')} check says which files are needed and where)."
         )
     return " ".join(parts) or "Nothing is missing."

@@ -114,7 +114,7 @@ def group_view(
     return GroupView(
         id=f.own,
         name=f.group.name,
-        title="Several labels per row" if f.group.task == "multilabel" else "One class per row",
+        title="Several labels per sample" if f.group.task == "multilabel" else "One class per sample",
         same=f.c.same_lines,
         compared=sentences.compared(
             n_rankers=len(f.rankers),

@@ -271,7 +271,7 @@ def test_rankers_that_lack_the_same_are_named_in_one_line():
 def test_data_sets_that_are_not_here_are_told_apart_and_no_folder_is_named():
     states = {("d", "*"): "missing", ("e", "*"): "missing"}
     missing, words = missing_words(states, absent={"d": "file d.csv not found; looked at some/where"})
-    assert words == ["data sets not here: d", "not run, or not all of it: e"]
+    assert words == ["data sets not available: d", "not run, or not all of it: e"]
     assert not missing["reason"].str.contains("some/where").any()
 
 

@@ -34,7 +34,7 @@ def test_the_lowest_rank_is_best_and_the_critical_distance_tells_apart():
     assert found.best == ("a",) and found.average_rank == 1.2
     assert (found.runner_up, found.runner_up_rank) == ("b", 2.1)
     assert found.apart == ("c",) and found.not_apart == ("b", "d"), "3.2 − 1.2 is no more than 2"
-    assert headline(found) == "A comes first by max F1, and is told apart from 1 of 3 others."
+    assert headline(found) == "A comes first by max F1, and is significantly different from 1 of 3 others."
 
 
 def test_posteriors_are_turned_round_so_that_the_best_stands_first():
@@ -78,7 +78,8 @@ def test_a_first_place_shared_by_one_ranker_under_two_names_is_not_shared():
     assert found.surely_beaten == ("c",) and found.undecided == ("d",) and found.apart == ("d",)
     # Both others are told apart: c by the test, d by its rank.
     assert headline(found) == (
-        "A, which on these data is the same as B, comes first by max F1, and is told apart from 2 of 2 others."
+        "A, which on these data is the same as B, comes first by max F1, and is significantly different from "
+        "2 of 2 others."
     )
     other = verdict(ranks, n_datasets=9, critical_distance=2.0, pairs=pairs, same=[("b", "c")])
     assert not other.one and headline(other) == "A and B share the first place by max F1."
@@ -106,9 +107,9 @@ def test_words_for_a_clear_winner_and_for_none():
     assert sure[0].endswith("(Nemenyi, α = 0.05), and 2 of the 2 others are that far away.")
     assert sure[1] == "Friedman's test finds differences among the rankers (p < 0.001)."
     vague = verdict(ranks, n_datasets=2, critical_distance=5.0)
-    assert headline(vague).endswith("but is not told apart from any other ranker.")
+    assert headline(vague).endswith("but is not significantly different from any other ranker.")
     assert (
-        "differ by 5.00 to be told apart (Nemenyi, α = 0.05), more than they can differ."
+        "differ by 5.00 to be significantly different (Nemenyi, α = 0.05), more than they can differ."
         in (sentences.sureness(vague, LABEL, friedman_p=np.nan, rope=0.05)[0])
     )
     vague = verdict(ranks, n_datasets=8, critical_distance=2.0)
@@ -170,7 +171,7 @@ def test_samples_are_doubted_where_chains_disagree():
         == "2 pairs; R̂ below 1.01 for all; at least 1,500 effective draws; 1 divergence."
     )
     doubtful = pairs.assign(r_hat=[1.001, 1.01])
-    assert "R̂ not below 1.01 for 1, whose numbers are to be doubted" in sentences.sampled(doubtful)
+    assert "R̂ not below 1.01 for 1, whose numbers are not reliable" in sentences.sampled(doubtful)
     empty = pairs.assign(p_rope=[0.5, np.nan], r_hat=[1.0, np.nan], ess=[4321.0, np.nan])
     assert sentences.sampled(empty).startswith("2 pairs; 1 of them without an answer")
 

@@ -21,7 +21,7 @@ PROGRAMS = [
     (["publish.py", "--help"], 0, "publish.py collect [FOLDER]"),
     (["publish.py", "collect", "--wrong"], 2, "unrecognized arguments: --wrong"),
     (["bootstrap.py", "--help"], 0, "usage: python3 bootstrap.py demo"),
-    (["-c", STUDY, "--help"], 0, "569 rows x 30 columns"),
+    (["-c", STUDY, "--help"], 0, "569 samples x 30 features"),
     (["run.py", "datasets", "--help"], 0, "check [NAME...]"),
     (["run.py", "datasets", "list"], 0, "569 x 30"),
     (["run.py", "datasets", "check", "wine", "madelon"], 0, "madelon: from PyPI"),
@@ -69,7 +69,7 @@ def test_no_locale(tmp_path, more):
     environment = {"LC_ALL": "C", "PYTHONIOENCODING": "", **more}
     code, out, errors = printed(["run.py", "--help"], tmp_path, **environment)
     assert (code, errors) == (0, b"")
-    assert ("569 rows x 30 columns" if more else "569 rows × 30 columns") in out.decode()
+    assert ("569 samples x 30 features" if more else "569 samples × 30 features") in out.decode()
 
 
 def test_a_run_and_its_report_with_names_that_the_code_page_lacks(tmp_path, encoding="ascii"):

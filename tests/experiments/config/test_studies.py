@@ -481,7 +481,7 @@ def test_data_sets_that_are_missing_are_listed_and_the_rest_runs(tmp_path, own):
 def test_distances_between_label_sets_are_not_tried_on_classes(tmp_path):
     argv = ["study=mlc", "dataset=wine", f"paths.results={tmp_path / 'results'}"]
     with pytest.raises(
-        BadInputError, match="wine has one class per row, for which 6 target distances"
+        BadInputError, match="wine has one class per sample, for which 6 target distances"
     ) as told:
         run_study(compose_runs(argv).configs, skip_absent=True)
     assert "dataset=wine ranker=relieff" in str(told.value) and not (tmp_path / "results").exists()
@@ -497,7 +497,7 @@ def test_distances_between_label_sets_are_not_tried_on_classes(tmp_path):
             "cannot measure ranker relieff.* sparsify_above",
         ),
         (["study=latent_dimension", "dataset=wine", "ranker=random_forest"], "ranker random_forest"),
-        (["dataset=wine", "protocol=truth", "ranker=relieff"], "needs to know which columns decide"),
+        (["dataset=wine", "protocol=truth", "ranker=relieff"], "needs to know which features decide"),
     ],
 )
 def test_what_a_side_experiment_cannot_measure_is_said_at_once(tmp_path, argv, says):

@@ -133,7 +133,7 @@ def test_what_is_stored_twice():
         (sparse.csr_matrix(X + 1j), r"no table of numbers \(complex128\)"),
         (with_object("7"), r"column 'c' holds text \('7' in row 3\); a reader hands over places"),
         (X.astype(str), r"column 'a' holds text"),
-        (X[:, 0], r"no table of rows and columns \(shape \(12,\)\)"),
+        (X[:, 0], r"no table of samples and features \(shape \(12,\)\)"),
     ],
     ids=["dates", "durations", "a date", "complex", "sparse complex", "a text", "text", "1-d"],
 )

@@ -308,7 +308,7 @@ def test_a_csv_file_runs_the_whole_thing(here):
     typed_here = ["dataset=csv", "dataset.path=my.csv", "dataset.target=label", *QUICK]
     done = run_py(here, *typed_here)
     assert done.returncode == 0, done.stderr
-    assert "my.csv" in done.stdout and "60 rows × 5 features" in " ".join(done.stdout.split())
+    assert "my.csv" in done.stdout and "60 samples × 5 features" in " ".join(done.stdout.split())
     assert list((here / "out" / "tables").glob("my.csv-*.csv")) and list(
         (here / "out" / "figures").glob("*.svg")
     )
@@ -323,7 +323,7 @@ def test_several_targets_run_as_labels(here):
     labels = ["dataset=csv", "dataset.path=my.csv", "dataset.target=[l1,l2]", "dataset.leave_out=[label]"]
     done = run_py(here, *labels, *QUICK, "protocol.multilabel_learner.n_estimators=5")
     assert done.returncode == 0, done.stderr
-    assert "60 rows × 3 features" in " ".join(done.stdout.split())
+    assert "60 samples × 3 features" in " ".join(done.stdout.split())
 
 
 def test_a_slip_is_told_in_two_lines_and_writes_nothing(here):
@@ -387,9 +387,11 @@ def test_the_help_page_lists_them(here, own_folder):
         "mine" in text and "three" in text and "dataset=csv dataset.path=my.csv dataset.target=label" in text
     )
     listed = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ")}
-    assert "60 rows × 3 columns, 2 labels; local file" in listed["mine"]
+    assert "60 samples × 3 features, 2 labels; local file" in listed["mine"]
     assert listed["csv"].split(maxsplit=1)[1] == "A table of your own in a text file with a header line"
-    assert "978 rows × 1449 columns, 45 labels" in listed["medical"] and listed["wine"].endswith("bundled")
+    assert "978 samples × 1449 features, 45 labels" in listed["medical"] and listed["wine"].endswith(
+        "bundled"
+    )
     assert "Three: reliefe.ReliefF" not in compose_runs(["--help"]).text
 
 
@@ -404,7 +406,7 @@ def test_the_help_page_has_the_sizes_of_data_made_on_the_spot():
         (config,) = compose_runs([f"dataset={name}"]).configs
         data = load(config["dataset"], config["paths"]["local_data"])
         n_rows, n_columns = data.X.shape
-        size = f"{n_rows} rows × {n_columns} columns, {len(set(data.y))} classes"
+        size = f"{n_rows} samples × {n_columns} features, {len(set(data.y))} classes"
         assert listed[name].split(maxsplit=1)[1] == f"{size}; made on the spot"
     assert not any("local file" in listed[name] for name in made)
 

@@ -305,7 +305,7 @@ def test_sparse_labels_go_through_a_copy(tmp_path, monkeypatch):
 def test_labels_must_fit_the_task():
     X = np.arange(6.0).reshape(3, 2)
     raw = RawData(X, np.array([[0, 1], [1, 0], [0, 0]]), ["a", "b"])
-    with pytest.raises(DatasetError, match="one class per row"):
+    with pytest.raises(DatasetError, match="one class per sample"):
         coded(raw, "multiclass")
     with pytest.raises(DatasetError, match="a column of 0 and 1 per label"):
         coded(RawData(X, np.array([0, 1, 0]), ["a", "b"]), "multilabel")
@@ -363,7 +363,7 @@ def test_missing_values_of_sparse_tables():
     assert sparse.csr_matrix(filled).toarray().tolist() == [[1, 2, 0], [0, 2, 0], [1, 2, 0], [1, 0, 0]]
     kept, y, _, _ = coded(raw, "multiclass", missing="drop_rows")
     assert kept.shape == (1, 3) and y.tolist() == [0]
-    with pytest.raises(DatasetError, match="every row has a missing value"):
+    with pytest.raises(DatasetError, match="every sample has a missing value"):
         coded(RawData(np.full((2, 1), np.nan), np.array([0, 1]), ["a"]), "multiclass", missing="drop_rows")
     with pytest.raises(ConfigError, match=r"dataset\.missing"):
         coded(raw, "multiclass", missing="mean")

@@ -97,6 +97,6 @@ def test_a_study_of_a_sample_says_so_in_its_rows_and_words(tmp_path):
 
 def test_a_sample_of_one_row_is_refused():
     with pytest.raises(
-        ConfigError, match=r"protocol\.max_rows must be at least 2, or null for all rows, not 1"
+        ConfigError, match=r"protocol\.max_rows must be at least 2, or null for all samples, not 1"
     ):
         compose_runs(["protocol.max_rows=1"])

@@ -151,7 +151,7 @@ def test_a_first_column_of_cluto_that_counts_the_rows(here):
 
 @pytest.mark.parametrize("pair", ["0 1 0 2", "0.5 1 1 2"])
 def test_a_column_of_cluto_stands_once_and_is_whole(here, pair):
-    with pytest.raises(DatasetError, match=r"line 2: a column is no whole number, or stands there twice"):
+    with pytest.raises(DatasetError, match=r"line 2: a column is no whole number, or occurs twice"):
         cluto(here, f"3 2\n2 {pair}\n1 0 2\n1 1 3\n")
 
 

@@ -43,7 +43,7 @@ def measured(protocol, X, y, ranker="reliefe", *argv, seed=0):
 
 @pytest.fixture
 def data(rng):
-    """Three classes of 40, 30 and 20 rows × 6 columns, half of the values 0."""
+    """Three classes of 40, 30 and 20 samples × 6 columns, half of the values 0."""
     y = np.repeat([0, 1, 2], [40, 30, 20])
     X = np.where(rng.random((90, 6)) < 0.5, 0.0, rng.normal(size=(90, 6)) + y[:, None])
     return X, y

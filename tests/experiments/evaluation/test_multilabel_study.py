@@ -308,7 +308,7 @@ def test_a_random_forest_gets_the_labels():
 def test_rankers_of_classes_say_so(name):
     X, y = data(n_rows=60)
     block = compose_runs([f"ranker={name}"]).configs[0]["ranker"]
-    with pytest.raises(RankerError, match="takes one class per row, not 3 labels") as error:
+    with pytest.raises(RankerError, match="takes one class per sample, not 3 labels") as error:
         rank(block, X, y, 0)
     assert str(error.value).startswith(block["display_name"])
 
@@ -316,7 +316,7 @@ def test_rankers_of_classes_say_so(name):
 def test_tags_decide_and_what_has_none_is_given_zeros_and_ones():
     X, y = data(n_rows=60)
     before = X.copy(), y.toarray()
-    with pytest.raises(RankerError, match="one class per row"):
+    with pytest.raises(RankerError, match="one class per sample"):
         rank({"_target_": f"{__name__}.TakesNone"}, X, y, 0)
     assert rank({"_target_": f"{__name__}.WithoutTags"}, X, y, 0).weights.tolist() == [1.0] * 6
     assert np.array_equal(X, before[0]) and np.array_equal(y.toarray(), before[1])
@@ -406,7 +406,7 @@ def test_a_ranker_of_classes_fails_and_the_others_finish(tmp_path):
         "a": ["ok"],
         "b": ["failed"],
     }
-    assert "SURF takes one class per row" in words.text
+    assert "SURF takes one class per sample" in words.text
 
 
 def test_medical_from_the_command_line(tmp_path, local_data):
@@ -427,8 +427,8 @@ def test_medical_from_the_command_line(tmp_path, local_data):
         command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ}, timeout=300
     )
     assert done.returncode == 0, done.stderr
-    assert "978 rows × 1449 features" in " ".join(done.stdout.split())
-    assert "labels with fewer rows than the 3 folds" in done.stderr
+    assert "978 samples × 1449 features" in " ".join(done.stdout.split())
+    assert "labels with fewer samples than the 3 folds" in done.stderr
     (table,) = (tmp_path / "out" / "tables").glob("medical*.csv")
     assert {path.suffix for path in (tmp_path / "out" / "figures").iterdir()} == {".png", ".svg"}
     summed = pd.read_csv(table)

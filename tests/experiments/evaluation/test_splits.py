@@ -219,7 +219,7 @@ def test_rare_labels_give_folds_and_one_warning_that_names_them(caplog, recwarn)
         rare = check_classes(T, n_splits=10, class_names=["a", "b", "none", "one", "three"], dataset="zoo")
     assert rare == ["none", "one", "three"]
     assert len(caplog.records) == 1
-    assert "zoo: labels with fewer rows than the 10 folds" in caplog.text
+    assert "zoo: labels with fewer samples than the 10 folds" in caplog.text
     assert "none (0), one (1), three (3)" in caplog.text and "a (" not in caplog.text
     for repeat in range(3):
         assert all(len(test) for _, test in folds(T, n_splits=10, repeat=repeat, seed=0))

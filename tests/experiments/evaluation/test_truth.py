@@ -157,7 +157,7 @@ def test_ranks_of_the_informative_columns(rng):
     fit = {"_target_": "cheap.level", "_partial_": True}
     subject = Subject(raw.X, raw.labels, 0, fit, lambda: rank(fit, raw.X, raw.labels, 0), (1, 4))
     assert recovery(subject) == {"n_features": 6, "ranks": [2, 5]}  # all alike: in the order of the columns
-    with pytest.raises(DatasetError, match="which of its columns decide"):
+    with pytest.raises(DatasetError, match="which of its features decide"):
         recovery(Subject(raw.X, raw.labels, 0, fit, subject.fit))
 
 

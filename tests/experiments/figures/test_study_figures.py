@@ -591,7 +591,7 @@ def test_panels_of_many_rankers_of_one_kind_and_of_numbers_of_iterations(mcc):
     )
     panels, labels = panels_of(dataclasses.replace(group, families=families), rankers[:3])
     assert set(panels.values()) == {"ReliefF"}
-    assert list(labels.values()) == ["1 iteration", "16 iterations", "every row once"]
+    assert list(labels.values()) == ["1 iteration", "16 iterations", "every sample once"]
 
 
 def test_the_band_is_that_of_the_panels_best():

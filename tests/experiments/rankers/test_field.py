@@ -82,7 +82,7 @@ def test_anova_is_in_the_order_of_f_and_finite():
     column = X[:, 4]
     between = sum((y == each).sum() * (column[y == each].mean() - column.mean()) ** 2 for each in range(3))
     assert share[4] == pytest.approx(between / ((column - column.mean()) ** 2).sum())
-    with pytest.raises(ValueError, match="two classes and more rows"):
+    with pytest.raises(ValueError, match="two classes and more samples"):
         anova_f(X, np.zeros(len(X)))
 
 
@@ -160,7 +160,7 @@ def test_labels_are_refused():
     X, y = telling()
     T = sparse.csr_matrix(np.column_stack([y == 0, y == 1]).astype(np.int8))
     for name in OTHERS:
-        with pytest.raises((RuntimeError, ValueError), match=r"one class per row|1d array"):
+        with pytest.raises((RuntimeError, ValueError), match=r"one class per sample|1d array"):
             rank(stated(name), X, T, seed=0)
 
 

@@ -21,7 +21,7 @@ from experiments.rankers.refusals import refusal
 
 FILES = names(conf_folder(), "ranker")
 DISTANCES = names(conf_folder(), "target_distance")
-#: Of the shipped rankers, those of labels; all others take one class per row.
+#: Of the shipped rankers, those of labels; all others take one class per sample.
 OF_LABELS = {
     f"{base}{ending}" for base in ("relieff", "reliefe") for ending in ("", "_absmean", "_adaptive")
 } | {"relieff_absmean_adaptive", "reliefe_absmean_adaptive", "random_forest"}
@@ -69,7 +69,7 @@ def test_every_shipped_ranker_takes_classes_and_says_whether_it_takes_labels(nam
     why = refusal(block(name), "multilabel")
     takes = name in OF_LABELS or name.removeprefix("relieff_") in DISTANCES
     assert (why == "") == takes
-    assert takes or why.startswith("takes one class per row, not labels (rankers of labels: relieff")
+    assert takes or why.startswith("takes one class per sample, not labels (multi-label rankers: relieff")
 
 
 @pytest.mark.parametrize("name", sorted(OF_LABELS - {each for each in OF_LABELS if "reliefe" in each}))
@@ -81,7 +81,7 @@ def test_those_that_take_labels_do(name):
     "name", ["anova_f", "chi2", "mutual_information", "l1_logistic", "surf", "turf", "vls"]
 )
 def test_those_that_do_not_refuse_a_fold_too(name):
-    with pytest.raises(RankerError, match="takes one class per row, not labels"):
+    with pytest.raises(RankerError, match="takes one class per sample, not labels"):
         rank(block(name), X, T, 0)
 
 
@@ -92,7 +92,7 @@ def test_what_predicts_numbers_takes_no_classes(ranker):
     with pytest.raises(RankerError, match="takes numbers, not classes"):
         rank(ranker, X, np.arange(30) % 3, 0)
     if ranker["_target_"].startswith("reliefe.") or ranker["_target_"].endswith("_regression"):
-        assert refusal(ranker, "multilabel").startswith("takes one number per row, not labels")
+        assert refusal(ranker, "multilabel").startswith("takes one number per sample, not labels")
 
 
 def test_numbers_in_a_wrapped_ranker_are_named_as_they_are_typed():
@@ -128,7 +128,9 @@ def test_a_command_refuses_before_the_data_are_read(tmp_path, monkeypatch, capsy
     out, errors = capsys.readouterr()
     said, hint = errors.splitlines()
     assert out == "" and hint.startswith("leave it out")
-    assert said.startswith("error: ranker mutual_information cannot rank yeast: it takes one class per row")
+    assert said.startswith(
+        "error: ranker mutual_information cannot rank yeast: it takes one class per sample"
+    )
     assert said.endswith("; likewise surf")
     assert not (tmp_path / "out").exists()
 
@@ -143,7 +145,9 @@ def test_labels_of_a_file_of_one_s_own_are_known_when_it_is_read(tmp_path):
     lines = ["x,a,b", *(f"{n},{n % 2},{(n // 2) % 2}" for n in range(20))]
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     typed = ["dataset=csv", f"dataset.path={tmp_path / 'mine.csv'}", "dataset.target=[a,b]", "ranker=surf"]
-    with pytest.raises(BadInputError, match=r"ranker surf cannot rank mine.csv: it takes one class per row"):
+    with pytest.raises(
+        BadInputError, match=r"ranker surf cannot rank mine.csv: it takes one class per sample"
+    ):
         run_study(compose_runs([*typed, f"paths.results={tmp_path}"]).configs, progress=Listening())
 
 

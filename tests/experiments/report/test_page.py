@@ -33,7 +33,7 @@ def test_the_first_screen_says_what_was_compared_who_is_best_and_how_sure(whole)
     read, comparison, *_ = whole
     ranks = comparison.ranks["best_f1"].average_ranks
     first, second = (comparison.labels[ranker] for ranker in ranks.index[:2])
-    assert "4 rankers on 4 data sets with one class per row" in read.text
+    assert "4 rankers on 4 data sets with one class per sample" in read.text
     assert "2 repeats of 3-fold cross-validation (protocol paper)" in read.text
     assert "A first look: the paper takes 100 folds, this 6." in read.text
     assert f"{first} comes first by max F1" in read.text
@@ -415,8 +415,8 @@ def test_the_first_screen_names_what_average_ranks_leave_out(tmp_path):
     (first,) = re.findall(r'<p class="apart">(.*?)</p>', read.source)
     label = pages.RANKERS["poor"][0]
     assert first.replace("&#39;", "'") == (
-        f"Left out of everybody's average ranks: madelon and genes, on which {label} is not complete. "
-        "Without also= they are over these as well."
+        f"Left out of all average ranks: madelon and genes, on which {label} is not complete. "
+        "Without also=, average ranks include these data sets."
     )
     frame, configs = pages.study()
     assert 'class="apart"' not in pages.write(tmp_path, frame, configs, tested=False)[0].read_text()
@@ -455,8 +455,8 @@ def test_data_sets_that_are_not_here(tmp_path):
         pages.write(tmp_path, frame, configs, absent={"genes": "no file in /secret/place\nmore words"})[0]
     )
     assert "4 rankers on 3 of 4 data sets" in read.text
-    assert "Neither on this machine nor to be downloaded, so left out: genes (python -m" in read.text
-    assert {line["reason"] for line in read.lines("g0-missing-table")} == {"the data set is not here"}
+    assert "Not on this machine and cannot be downloaded, so left out: genes (python -m" in read.text
+    assert {line["reason"] for line in read.lines("g0-missing-table")} == {"the data set is not available"}
     assert "secret" not in read.source
 
 
@@ -465,7 +465,7 @@ def test_two_kinds_of_targets_on_one_page(tmp_path):
     two, second = pages.study(["medical"], task="multilabel")
     read = pages.Read(pages.write(tmp_path, pd.concat([one, two], ignore_index=True), [*first, *second])[0])
     assert list(read.data) == ["g0", "g1"]
-    assert "with one class per row" in read.text and "with several labels per row" in read.text
+    assert "with one class per sample" in read.text and "with several labels per sample" in read.text
 
 
 def test_measurements_alone(tmp_path):

@@ -35,7 +35,7 @@ def test_the_table_holds_what_was_found(tmp_path):
     assert a == "A 0.900 ± 0.141 3 0.938 1.50 ± 0.71 11".split()
     assert b == "B 0.800 ± 0.000 4 0.458 0.250 ± 0.000 –".split()
     assert lines.index(a) < lines.index(b), "best first"
-    assert "d · p: 2 folds × 1 repeat, 10 rows × 4 features" in text
+    assert "d · p: 2 folds × 1 repeat, 10 samples × 4 features" in text
     assert "micro" in text and "with all features it is 0.800 ± 0.000" in " ".join(text.split())
 
 

@@ -162,7 +162,7 @@ def test_what_is_missing_stands_below_every_figure_and_table(tmp_path, asked, mo
     for figure, each in zip(drawn, found.drawn, strict=True):
         assert isinstance(figure, Figure)
         words = " ".join(texts(figure).split())
-        for told in ("data sets not here: f.", "SURF (skrebate): d (stopped by the time limit)."):
+        for told in ("data sets not available: f.", "SURF (skrebate): d (stopped by the time limit)."):
             assert told in words and told in " ".join(each.note.split()), each.figure
         assert "some/where" not in words
     below = ("ranks", "aurf1", "best_f1", "fit_seconds", "posterior", "complexity")
@@ -697,7 +697,9 @@ def test_side_experiments_have_their_figures(tmp_path, kind):
     result = write(rows, measuring(kind, ["genes", "chess", "gone"]), tmp_path, absent={"gone": "some/where"})
     assert [each.stem for each in result.drawn] == stems
     for each in result.drawn:
-        assert "data sets not here: gone" in each.note and "chess × ReliefE: 0 of 1 are there" in each.note
+        assert (
+            "data sets not available: gone" in each.note and "chess × ReliefE: 0 of 1 are there" in each.note
+        )
         assert "some/where" not in each.note
         assert all(file.is_file() for file in each.files)
     assert set(result.claims["about"]) == {kind}
