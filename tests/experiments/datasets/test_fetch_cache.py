@@ -183,10 +183,11 @@ def test_names_that_are_no_file_names(server, cache):
 
 PROGRAM = """
 import sys
-from experiments.datasets import fetch, transfer
+from experiments.datasets.download import cache as fetch
+from experiments.datasets.download import http
 from experiments.errors import BadInputError
 {before}
-transfer.PATIENCE = transfer.{patience!r}
+http.PATIENCE = http.{patience!r}
 try:
     print(fetch.obtain("data.csv", download={download!r}, cache={cache!r}))
 except BadInputError as error:

@@ -26,7 +26,8 @@ def run(script, *arguments):
         import os, random, signal, sys, time
         from pathlib import Path
         from stored import rows, KEY, OTHER
-        from experiments.store import Store, cell_key
+        from experiments.store.keys import cell_key
+        from experiments.store.store import Store
         results = sys.argv[1]
     """
     environment = {
@@ -131,7 +132,8 @@ def test_cells_are_never_out_of_sight_while_others_pack_merge_and_are_killed(sto
     """Writers that pack now and then are killed at random moments; a reader sees every cell that was once done."""
     output = run(
         """
-        from experiments import pack_folder, packs
+        from experiments.store import pack as packs
+        from experiments.store import pack_folder
         packs.GROUP_BYTES, packs.PACK_BYTES, pack_folder.PACK_BYTES = 20_000, 60_000, 60_000
         pack_folder._SMALL_PACKS = 2
         keys = [cell_key({"n": n}) for n in range(400)]
