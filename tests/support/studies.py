@@ -38,7 +38,7 @@ def start(results, *, environment=None, **settings):
     )
 
 
-def finish(study, timeout=60):
+def finish(study, timeout=600):
     """Wait for a study that is to end well; return its counts and what it said."""
     output, errors = study.communicate(timeout=timeout)
     assert study.returncode == 0, errors
@@ -89,7 +89,13 @@ def rows_of(results):
     return sorted(text for frame in whole for text in numbers_of(frame))
 
 
-def wait_for(condition, seconds=30.0):
+def patient(seconds):
+    """Return how long something may take that takes so long on an idle machine, on this one as busy as it is."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return seconds * max(1.0, 2.0 * load / (os.cpu_count() or 1))
+
+
+def wait_for(condition, seconds=120.0):
     """Wait until a condition holds; say whether it does."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
