@@ -3,9 +3,9 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from folders import PROJECT_ROOT
 
 PROGRAM = """
 import os, sys
@@ -45,7 +45,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_a_fit_after_a_fork(layer):
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM, layer],
-        cwd=Path(__file__).resolve().parents[1],
+        cwd=PROJECT_ROOT,
         env={**os.environ, "NUMBA_THREADING_LAYER": layer},
         capture_output=True,
         text=True,
