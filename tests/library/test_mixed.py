@@ -17,7 +17,7 @@ STORAGES = [np.ascontiguousarray, sp.csr_matrix]
 
 
 @covered(
-    {"name": SAMPLES, "k": [1, 3, 15, "adaptive"], "abs_mean": [False, True], "storage": STORAGES},
+    {"name": list(SAMPLES), "k": [1, 3, 15, "adaptive"], "abs_mean": [False, True], "storage": STORAGES},
     full={"name": ["classes_of_1_2_and_15"]},
 )
 def test_missing_values(name, k, abs_mean, storage):

@@ -43,7 +43,7 @@ def twin(name, distance, k, abs_mean, in_embedding=False):
 @covered(
     {
         "name": NAMES,
-        "distance": naive.SET_DISTANCES,
+        "distance": list(naive.SET_DISTANCES),
         "k,abs_mean": VARIANTS,
         "storage": [np.asarray, sp.csr_matrix],
     },

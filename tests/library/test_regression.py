@@ -29,7 +29,7 @@ def fitted(X, y, k=15, **parameters):
 
 @covered(
     {
-        "name": SAMPLES,
+        "name": list(SAMPLES),
         "k,sigma": [(1, 20.0), (4, 2.0), (15, None), (500, 20.0), ("adaptive", 3)],
         "abs_mean": [False, True],
         "storage": STORAGES,

@@ -44,7 +44,12 @@ def twin(name, metric, k, abs_mean):
 
 
 @covered(
-    {"name": SAMPLES, "metric": METRICS, "k,abs_mean": VARIANTS, "storage": [np.asarray, sp.csr_matrix]},
+    {
+        "name": list(SAMPLES),
+        "metric": METRICS,
+        "k,abs_mean": VARIANTS,
+        "storage": [np.asarray, sp.csr_matrix],
+    },
     full={"name": ["classes_of_1_2_and_15"]},
 )
 def test_fast_is_naive(name, metric, k, abs_mean, storage):

@@ -32,7 +32,7 @@ def twin(name, k, abs_mean):
 
 @covered(
     {
-        "name": SAMPLES,
+        "name": list(SAMPLES),
         "k": [1, 4, 15, 500, "adaptive"],
         "abs_mean": [False, True],
         "storage": [np.ascontiguousarray, sp.csr_matrix],

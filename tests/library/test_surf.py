@@ -35,7 +35,7 @@ def expected_of(kind, name, compatible):
 
 
 @covered(
-    {"name": SAMPLES, "kind": KINDS, "compatible": COMPATIBLE, "storage": STORAGES},
+    {"name": list(SAMPLES), "kind": KINDS, "compatible": COMPATIBLE, "storage": STORAGES},
     full={"name": ["classes_of_1_2_and_15"]},
 )
 def test_fast_is_naive(name, kind, compatible, storage):

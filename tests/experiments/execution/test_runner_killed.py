@@ -93,7 +93,7 @@ def test_twenty_kills_of_runners_and_workers_change_no_row(tmp_path):
                 if workers:
                     moments.choice(workers).kill()
                     n_killed["worker"] += 1
-        time.sleep(moments.uniform(0, 2.0))
+        time.sleep(moments.uniform(0, 1.0))
         processes = family(study)
         assert study.poll() is None, "the study was over before it was killed"
         study.kill()
