@@ -17,7 +17,6 @@ from study_process import SETTINGS
 from experiments.execution.runner import run_study
 from experiments.store.store import Store
 
-
 _UNDISTURBED = {}
 
 
