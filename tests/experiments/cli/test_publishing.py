@@ -39,6 +39,24 @@ def configs(name, folder, local_data=None):
     return compose_runs([*rankers, f"paths.results={folder}"]).configs
 
 
+@pytest.fixture(scope="module", autouse=True)
+def read_once():
+    """The project's own published rows are read once for all tests here; each is given a copy."""
+    read, kept = publish.rows, {}
+
+    def rows(name, folder=publish.FOLDER):
+        if folder != publish.FOLDER:
+            return read(name, folder)
+        if name not in kept:
+            kept[name] = read(name, folder)
+        frame, asked = kept[name]
+        return frame.copy(), list(asked)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "rows", rows)
+        yield
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
     """A small study that was run once, and its published copy."""
