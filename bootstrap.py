@@ -38,8 +38,8 @@ DEMO = [
     "ranker=reliefe_absmean_adaptive,relieff,mutual_information",
     "protocol=quick",
 ]
-#: Two processes, a file of tests each: most of the time goes into compiling, which every process does for itself.
-TEST = ["-n", "2", "--dist", "loadfile"]
+#: Two processes; one that has nothing left to do takes from the end of the other's list. They share compiled code.
+TEST = ["-n", "2", "--dist", "worksteal"]
 #: Browsers that the tests can drive; tests/support/browser.py looks for the same.
 BROWSERS = (
     "chromium",

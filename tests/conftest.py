@@ -30,6 +30,11 @@ def _end_with_workers(number, frame):
     os.kill(os.getpid(), number)
 
 
+def pytest_collection_modifyitems(items):
+    """Put long tests first: at the end both processes have short ones to share."""
+    items.sort(key=lambda item: not any(item.iter_markers("slow")))
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20210310)

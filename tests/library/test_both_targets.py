@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from covering import covered
 from samples import SAMPLES, GivenRows, LinearMap, assert_weights_equal, normalised
 from sklearn.base import clone
 
@@ -13,12 +14,17 @@ from reliefe import ReliefE, ReliefF
 # ------------------------------------------------------------------------------- numbers of neighbours, adaptive
 
 
-@pytest.mark.parametrize("n_iterations", [None, 11])
-@pytest.mark.parametrize("storage", [np.array, sp.csr_matrix])
-@pytest.mark.parametrize("abs_mean", [False, True])
-@pytest.mark.parametrize("multilabel", [False, True])
-@pytest.mark.parametrize("metric", [None, *naive.METRICS])
-@pytest.mark.parametrize("name", ["random_dense", "classes_of_1_2_and_15", "ties", "mostly_zeros"])
+@covered(
+    {
+        "name": ["random_dense", "classes_of_1_2_and_15", "ties", "mostly_zeros"],
+        "metric": [None, *naive.METRICS],
+        "multilabel": [False, True],
+        "abs_mean": [False, True],
+        "storage": [np.array, sp.csr_matrix],
+        "n_iterations": [None, 11],
+    },
+    full={"name": ["classes_of_1_2_and_15"]},
+)
 def test_neighbours_used_by_row_and_class(name, metric, multilabel, abs_mean, storage, n_iterations):
     """The numbers stand in the order of sample_indices_; ``metric`` None is ReliefF."""
     X, y, exact = SAMPLES[name]

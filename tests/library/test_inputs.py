@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from covering import covered
 from every_ranker import ALL, FOREIGN, IGNORING, NAMES, RAISING, RESPONSE, N, P, T, X, Y, each, weights
 from samples import assert_weights_equal
 from sklearn.base import clone
@@ -102,8 +103,11 @@ def _masked_csr():
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("made", WITH_GAP.values(), ids=WITH_GAP)
-@each(RAISING)
+@covered(
+    {"ranker": RAISING, "made": WITH_GAP},
+    strength=1,
+    full={"ranker": ["ReliefF", "TuRF"], "made": ["masked", "sparse columns, NaN not stored"]},
+)
 def test_a_missing_value_is_placed(ranker, made):
     table = made()
     label = r" \('c'\)" if hasattr(table, "columns") else r"(?! \()"
@@ -112,8 +116,11 @@ def test_a_missing_value_is_placed(ranker, made):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("made", WITH_GAP.values(), ids=WITH_GAP)
-@each(IGNORING)
+@covered(
+    {"ranker": IGNORING, "made": WITH_GAP},
+    strength=1,
+    full={"ranker": ["ReliefF"], "made": ["masked", "sparse columns, NaN not stored"]},
+)
 def test_a_missing_value_is_ignored_as_nan_is(ranker, made):
     assert_weights_equal(weights(ranker, made()), weights(ranker, np.where(GAP, np.nan, X)))
 
@@ -291,8 +298,14 @@ if hasattr(np.dtypes, "StringDType"):  # numpy 2
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("target", MISSING_TARGETS.values(), ids=MISSING_TARGETS)
-@each(ALL | {"ReliefF ignoring": IGNORING["ReliefF"]})
+@covered(
+    {"ranker": ALL | {"ReliefF ignoring": IGNORING["ReliefF"]}, "target": MISSING_TARGETS},
+    strength=1,
+    full={
+        "ranker": ["ReliefF", "ReliefF regression", "TuRF of a forest"],
+        "target": ["masked integers", "dates", "objects, None"],
+    },
+)
 def test_a_missing_label_is_named_by_its_row(ranker, target):
     """Also with missing="ignore", which is about X: a row without a class belongs to none."""
     with pytest.raises(ValueError, match=rf"Input y contains NaN: row {ROW}\b"):
@@ -369,8 +382,11 @@ MISSING_SPARSE_LABELS = {
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("labels", MISSING_LABELS.values(), ids=MISSING_LABELS)
-@each(ALL | {"ReliefF ignoring": IGNORING["ReliefF"]})
+@covered(
+    {"ranker": ALL | {"ReliefF ignoring": IGNORING["ReliefF"]}, "labels": MISSING_LABELS},
+    strength=1,
+    full={"ranker": ["ReliefF", "ReliefF regression"], "labels": ["masked", "sparse", "objects, None"]},
+)
 def test_a_missing_label_of_a_matrix_is_placed(ranker, labels):
     with pytest.raises(ValueError, match=rf"Input y contains NaN: row {ROW}, column {LABEL}\b"):
         weights(ranker, X, labels)

@@ -47,11 +47,12 @@ HISTORY = [
 ]
 
 
-def run(program, *arguments, cache, cwd=PROJECT_ROOT):
+def run(program, *arguments, cache=None, cwd=PROJECT_ROOT):
+    """Run a program; without a folder for copies, with those that all tests share."""
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=cwd,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
+        env=os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cache else {}),
         capture_output=True,
         text=True,
     )
@@ -133,15 +134,15 @@ sys.argv.pop()
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"NUMBA_CACHE_DIR": "/dev/null/cache"}], ids=["no home", "a wrong folder"]
+    ("name", "more"),
+    [("dense", {}), ("sparse", {"NUMBA_CACHE_DIR": "/dev/null/cache"})],
+    ids=["no home", "a wrong folder"],
 )
-def test_without_a_place_kernels_are_compiled_all_the_same(tmp_path, more):
+def test_without_a_place_kernels_are_compiled_all_the_same(tmp_path, name, more):
     without_a_place(tmp_path, [PROJECT_ROOT / "reliefe"])
-    found, said = run_without_a_place(WHERE + FITS, "dense", "sparse", str(tmp_path), cwd=tmp_path, **more)
+    found, said = run_without_a_place(WHERE + FITS, name, str(tmp_path), cwd=tmp_path, **more)
     assert said.count(UNKEPT) == 1 and said.count("Warning") == 1 and "NUMBA_CACHE_DIR" in said
-    expected = run(FITS, "dense", "sparse", cache=tmp_path / "cache")
-    for name in ("dense", "sparse"):
-        assert found[name] == pytest.approx(expected[name], abs=1e-14)
+    assert found[name] == pytest.approx(run(FITS, name)[name], abs=1e-14)
 
 
 UMAP_FIT = """

@@ -41,7 +41,7 @@ def test_wide_and_sparse(k):
         cwd=PROJECT_ROOT,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=600,
     )
     assert run.returncode == 0, run.stderr
     extra_mib, s, finite, p = json.loads(run.stdout)

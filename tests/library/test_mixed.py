@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from covering import covered
 from mixtures import CATEGORIES, mixture, with_gaps
 from samples import SAMPLES, assert_weights_equal
 
@@ -15,10 +16,10 @@ from reliefe.scaling import distinct_values, normalise, normalise_mixed, prepare
 STORAGES = [np.ascontiguousarray, sp.csr_matrix]
 
 
-@pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("abs_mean", [False, True])
-@pytest.mark.parametrize("k", [1, 3, 15, "adaptive"])
-@pytest.mark.parametrize("name", SAMPLES)
+@covered(
+    {"name": list(SAMPLES), "k": [1, 3, 15, "adaptive"], "abs_mean": [False, True], "storage": STORAGES},
+    full={"name": ["classes_of_1_2_and_15"]},
+)
 def test_missing_values(name, k, abs_mean, storage):
     X, y, exact = SAMPLES[name]
     X = with_gaps(X, 0.2, 1)

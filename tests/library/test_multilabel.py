@@ -7,6 +7,7 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from covering import covered
 from samples import SAMPLES, GivenRows, assert_weights_equal
 
 import reliefe.embedding
@@ -39,10 +40,15 @@ def twin(name, distance, k, abs_mean, in_embedding=False):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize(("k", "abs_mean"), VARIANTS)
-@pytest.mark.parametrize("distance", naive.SET_DISTANCES)
-@pytest.mark.parametrize("name", NAMES)
+@covered(
+    {
+        "name": NAMES,
+        "distance": list(naive.SET_DISTANCES),
+        "k,abs_mean": VARIANTS,
+        "storage": [np.asarray, sp.csr_matrix],
+    },
+    full={"name": ["mostly_zeros"]},
+)
 def test_fast_is_naive(name, distance, k, abs_mean, storage):
     X = storage(SAMPLES[name].X)
     expected, used = twin(name, distance, k, abs_mean)

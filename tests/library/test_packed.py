@@ -5,6 +5,7 @@ import naive_mixed
 import naive_thresholds
 import numpy as np
 import pytest
+from covering import covered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import assert_weights_equal
@@ -101,10 +102,10 @@ def target(rng, n, name):
     return (rng.random((n, 3)) < 0.4).astype(int) if name == "labels" else rng.integers(0, 3, n)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 3])
-@pytest.mark.parametrize("make", [genotypes, mixture])
-@pytest.mark.parametrize("highest", [2, 3])
-@pytest.mark.parametrize("name", RANKERS)
+@covered(
+    {"name": list(RANKERS), "highest": [2, 3], "make": [genotypes, mixture], "n_jobs": [1, 3]},
+    full={"name": [0]},
+)
 def test_weights_are_those_of_the_plain_path_to_the_last_bit(
     name, highest, make, n_jobs, plainly, packed_columns, small_pieces
 ):
@@ -160,10 +161,15 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("mixed", MIXED)
-@pytest.mark.parametrize("make", [genotypes, mixture])
-@pytest.mark.parametrize("highest", [2, 3])
-@pytest.mark.parametrize("name", [name for name in RANKERS if name != "skrebate"])
+@covered(
+    {
+        "name": [name for name in RANKERS if name != "skrebate"],
+        "highest": [2, 3],
+        "make": [genotypes, mixture],
+        "mixed": list(MIXED),
+    },
+    full={"name": [0]},
+)
 def test_missing_values_and_categories_change_no_bit(
     name, highest, make, mixed, plainly, packed_columns, small_pieces
 ):

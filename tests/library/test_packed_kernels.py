@@ -11,6 +11,7 @@ import naive_packed as twin
 import naive_thresholds
 import numpy as np
 import pytest
+from covering import covered
 
 from reliefe._threads import Team
 from reliefe.bands import Band
@@ -112,11 +113,16 @@ def packed(X, memory, chosen, n_planes, categories, with_gaps, width=2):
     return found
 
 
-@DTYPES
-@ORDERS
-@pytest.mark.parametrize("n_planes", [1, 2, 3])
-@pytest.mark.parametrize("categories", [False, True])
-@pytest.mark.parametrize("with_gaps", [False, True])
+@covered(
+    {
+        "with_gaps": [False, True],
+        "categories": [False, True],
+        "n_planes": [1, 2, 3],
+        "order": ["C", "F", "every other"],
+        "dtype": [np.uint8, np.int8, np.int64, np.float32, np.float64],
+    },
+    full={"dtype": ["float32"]},
+)
 def test_packing_and_unpacking(with_gaps, categories, n_planes, order, dtype):
     rng = np.random.default_rng(502)
     n, p = 5, 170

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from covering import covered
 from neighbourhoods import search_among_columns, search_in_embedding
 from samples import SAMPLES, LinearMap, assert_weights_equal
 
@@ -26,10 +27,15 @@ def fitted(X, y, k=15, **parameters):
     return ReliefF(k, target="regression", **parameters).fit(X, y)
 
 
-@pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("abs_mean", [False, True])
-@pytest.mark.parametrize(("k", "sigma"), [(1, 20.0), (4, 2.0), (15, None), (500, 20.0), ("adaptive", 3)])
-@pytest.mark.parametrize("name", SAMPLES)
+@covered(
+    {
+        "name": list(SAMPLES),
+        "k,sigma": [(1, 20.0), (4, 2.0), (15, None), (500, 20.0), ("adaptive", 3)],
+        "abs_mean": [False, True],
+        "storage": STORAGES,
+    },
+    full={"name": ["classes_of_1_2_and_15"]},
+)
 def test_fast_is_naive(name, k, sigma, abs_mean, storage):
     X, _, exact = SAMPLES[name]
     y = response(len(X), 1)

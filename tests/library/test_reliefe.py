@@ -8,6 +8,7 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from covering import covered
 from numba import NumbaWarning
 from samples import SAMPLES, GivenRows, LinearMap, Watcher, assert_weights_equal, normalised
 from sklearn.base import clone
@@ -42,10 +43,15 @@ def twin(name, metric, k, abs_mean):
     return naive.relieff(X, y, k, abs_mean, exact=exact, embedded=linear(name)[1], metric=metric)
 
 
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize(("k", "abs_mean"), VARIANTS)
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("name", SAMPLES)
+@covered(
+    {
+        "name": list(SAMPLES),
+        "metric": METRICS,
+        "k,abs_mean": VARIANTS,
+        "storage": [np.asarray, sp.csr_matrix],
+    },
+    full={"name": ["classes_of_1_2_and_15"]},
+)
 def test_fast_is_naive(name, metric, k, abs_mean, storage):
     X, y, _ = SAMPLES[name]
     embedding = LinearMap(linear(name)[0])

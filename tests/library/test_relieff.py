@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from covering import covered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import SAMPLES, assert_weights_equal
@@ -29,10 +30,15 @@ def twin(name, k, abs_mean):
 # ---------------------------------------------------------------------------------------------- fast == naive
 
 
-@pytest.mark.parametrize("storage", [np.ascontiguousarray, sp.csr_matrix])
-@pytest.mark.parametrize("abs_mean", [False, True])
-@pytest.mark.parametrize("k", [1, 4, 15, 500, "adaptive"])
-@pytest.mark.parametrize("name", SAMPLES)
+@covered(
+    {
+        "name": list(SAMPLES),
+        "k": [1, 4, 15, 500, "adaptive"],
+        "abs_mean": [False, True],
+        "storage": [np.ascontiguousarray, sp.csr_matrix],
+    },
+    full={"name": ["classes_of_1_2_and_15"]},
+)
 def test_fast_is_naive(name, k, abs_mean, storage):
     X, y, _ = SAMPLES[name]
     expected, used = twin(name, k, abs_mean)

@@ -9,6 +9,7 @@ import naive_thresholds as twin
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from covering import covered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mixtures import CATEGORIES, mixture, with_gaps
@@ -33,10 +34,10 @@ def expected_of(kind, name, compatible):
 # ---------------------------------------------------------------------------------------------- fast == naive
 
 
-@STORAGE
-@pytest.mark.parametrize("compatible", COMPATIBLE)
-@KIND
-@pytest.mark.parametrize("name", SAMPLES)
+@covered(
+    {"name": list(SAMPLES), "kind": KINDS, "compatible": COMPATIBLE, "storage": STORAGES},
+    full={"name": ["classes_of_1_2_and_15"]},
+)
 def test_fast_is_naive(name, kind, compatible, storage):
     X, y, _ = SAMPLES[name]
     ranker = kind(compatible=compatible).fit(storage(X), y)

@@ -183,7 +183,7 @@ def test_a_study_from_outside_is_run_and_reported(study, installed, tmp_path):
     # All of it was the wheel's code, and nothing was written there.
     where = call(sys.executable, "-c", "import experiments.paths as p; print(p.__file__, p.conf_folder())",
                  cwd=tmp_path, PYTHONPATH=str(installed))  # fmt: skip
-    assert where.stdout.split() == [str(installed / "experiments" / each) for each in ("places.py", "conf")]
+    assert where.stdout.split() == [str(installed / "experiments" / each) for each in ("paths.py", "conf")]
     assert not (installed / "results").exists() and not (installed.parent / "results").exists()
 
 

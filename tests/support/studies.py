@@ -17,6 +17,8 @@ from study_process import SETTINGS
 from experiments.execution.runner import run_study
 from experiments.store.store import Store
 
+_UNDISTURBED = {}
+
 
 def start(results, *, environment=None, **settings):
     """Start a study in a session of its own: a signal to the group is like a key on a terminal."""
@@ -38,7 +40,7 @@ def start(results, *, environment=None, **settings):
     )
 
 
-def finish(study, timeout=60):
+def finish(study, timeout=600):
     """Wait for a study that is to end well; return its counts and what it said."""
     output, errors = study.communicate(timeout=timeout)
     assert study.returncode == 0, errors
@@ -46,7 +48,10 @@ def finish(study, timeout=60):
 
 
 def undisturbed(folder, function="between", names="abc", n_repeats=4, dataset=None):
-    """Run the same study in this process and return its rows."""
+    """Run the same study in this process, once for all tests, and return its rows."""
+    asked = json.dumps([function, names, n_repeats, dataset])
+    if asked in _UNDISTURBED:
+        return _UNDISTURBED[asked].copy()
     configs = [
         cheap.config(
             folder / "undisturbed",
@@ -57,7 +62,8 @@ def undisturbed(folder, function="between", names="abc", n_repeats=4, dataset=No
         )
         for name in names
     ]
-    return run_study(configs, n_workers=1, progress=Listening()).frame
+    _UNDISTURBED[asked] = run_study(configs, n_workers=1, progress=Listening()).frame
+    return _UNDISTURBED[asked].copy()
 
 
 def done_cells(results):
@@ -89,7 +95,13 @@ def rows_of(results):
     return sorted(text for frame in whole for text in numbers_of(frame))
 
 
-def wait_for(condition, seconds=30.0):
+def patient(seconds):
+    """Return how long something may take that takes so long on an idle machine, on this one as busy as it is."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return seconds * max(1.0, 2.0 * load / (os.cpu_count() or 1))
+
+
+def wait_for(condition, seconds=120.0):
     """Wait until a condition holds; say whether it does."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

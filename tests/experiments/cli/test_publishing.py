@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shutil
 
 import made_up_rows
 import numpy as np
@@ -38,15 +39,43 @@ def configs(name, folder, local_data=None):
     return compose_runs([*rankers, f"paths.results={folder}"]).configs
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """A small study that was run, and its published copy."""
-    monkeypatch.setattr(publish, "_configs", configs)
-    result = run_study(configs("tiny", tmp_path / "results"), n_workers=1, progress=Listening())
+@pytest.fixture(scope="module", autouse=True)
+def read_once():
+    """The project's own published rows are read once for all tests here; each is given a copy."""
+    read, kept = publish.rows, {}
+
+    def rows(name, folder=publish.FOLDER):
+        if folder != publish.FOLDER:
+            return read(name, folder)
+        if name not in kept:
+            kept[name] = read(name, folder)
+        frame, asked = kept[name]
+        return frame.copy(), list(asked)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "rows", rows)
+        yield
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A small study that was run once, and its published copy."""
+    results = tmp_path_factory.mktemp("study") / "results"
+    result = run_study(configs("tiny", results), n_workers=1, progress=Listening())
     assert result.exit_code == 0
-    folder = tmp_path / "results" / "published"
-    assert publish.collect(tmp_path / "results", None, folder, ["tiny"]) == {"tiny": (8, 8)}
-    return result.frame, folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "_configs", configs)
+        assert publish.collect(results, None, results / "published", ["tiny"]) == {"tiny": (8, 8)}
+    return result.frame, results
+
+
+@pytest.fixture
+def run(ran, tmp_path, monkeypatch):
+    """The same in a folder of the test's own."""
+    frame, results = ran
+    shutil.copytree(results, tmp_path / "results")
+    monkeypatch.setattr(publish, "_configs", configs)
+    return frame.copy(), tmp_path / "results" / "published"
 
 
 def test_published_rows_are_those_that_were_run_but_for_weights_of_later_repeats(run, monkeypatch):

@@ -183,10 +183,11 @@ def test_names_that_are_no_file_names(server, cache):
 
 PROGRAM = """
 import sys
-from experiments.datasets import fetch, transfer
+from experiments.datasets.download import cache as fetch
+from experiments.datasets.download import http
 from experiments.errors import BadInputError
 {before}
-transfer.PATIENCE = transfer.{patience!r}
+http.PATIENCE = http.{patience!r}
 try:
     print(fetch.obtain("data.csv", download={download!r}, cache={cache!r}))
 except BadInputError as error:
@@ -208,7 +209,7 @@ def program(url, cache, before="", patience=HASTY, **download):
 
 
 def in_process(url, cache, **settings):
-    return subprocess.run(**program(url, cache, **settings), capture_output=True, timeout=60)
+    return subprocess.run(**program(url, cache, **settings), capture_output=True, timeout=300)
 
 
 def test_processes_at_once_download_once(server, cache):
@@ -219,7 +220,7 @@ def test_processes_at_once_download_once(server, cache):
         )
         for _ in range(6)
     ]
-    outcomes = [each.communicate(timeout=60) for each in running]
+    outcomes = [each.communicate(timeout=300) for each in running]
     assert [each.returncode for each in running] == [0] * 6, outcomes
     assert len({out for out, _ in outcomes}) == 1
     assert Path(outcomes[0][0].strip()).read_bytes() == DATA
@@ -256,5 +257,5 @@ def test_progress_is_shown_on_a_terminal_only(server, cache):
     except OSError:  # the other side is closed
         pass
     os.close(terminal)
-    assert running.wait(60) == 0
+    assert running.wait(300) == 0
     assert b"data.csv" in shown and b"100%" in shown and b"B/s" in shown

@@ -32,7 +32,7 @@ def test_a_disk_that_takes_no_more_in_the_middle_of_a_file_loses_those_cells_alo
         "in_process": True,  # or the data would be written too
     }
     study = start(results, file_size=64 * 1024, **settings)
-    output, errors = study.communicate(timeout=60)
+    output, errors = study.communicate(timeout=300)
     assert study.returncode == 1 and json.loads(output)["lost"] == 2, errors
     assert "File too large" in errors and "tried again by a run with the same arguments" in errors
     assert done_cells(results) == {} and len(list(results.glob("rows/??/*.parquet"))) == 2
@@ -47,7 +47,7 @@ def test_a_disk_that_takes_no_more_in_the_middle_of_a_file_loses_those_cells_alo
 def test_data_that_do_not_fit_beside_the_results_are_an_error_before_the_first_cell(tmp_path):
     results = tmp_path / "results"
     study = start(results, function="chance", dataset=WIDE, names="a", n_repeats=2, file_size=100 * 1024)
-    output, errors = study.communicate(timeout=60)
+    output, errors = study.communicate(timeout=300)
     assert study.returncode == 2 and output == "" and "Traceback" not in errors
     assert re.search(r"error: the data cannot be put where workers find them, .*: File too large", errors)
     assert not [path for path in results.rglob("*") if path.is_file()]
@@ -209,6 +209,6 @@ def test_a_disk_that_is_full_is_no_closed_output(tmp_path):
             stderr=subprocess.PIPE,
             text=True,
             cwd=tmp_path,
-            timeout=100,
+            timeout=300,
         )
     assert done.returncode != 0 and "No space left on device" in done.stderr

@@ -22,6 +22,7 @@ from studies import (
     family,
     finish,
     numbers_of,
+    patient,
     rows_of,
     start,
     undisturbed,
@@ -92,7 +93,7 @@ def test_twenty_kills_of_runners_and_workers_change_no_row(tmp_path):
                 if workers:
                     moments.choice(workers).kill()
                     n_killed["worker"] += 1
-        time.sleep(moments.uniform(0, 2.0))
+        time.sleep(moments.uniform(0, 1.0))
         processes = family(study)
         assert study.poll() is None, "the study was over before it was killed"
         study.kill()
@@ -118,7 +119,7 @@ def test_workers_and_their_fits_end_with_a_runner_that_was_killed(tmp_path):
     children = family(study)
     study.kill()
     study.communicate()
-    wait_for(lambda: not alive(children), 8)
+    wait_for(lambda: not alive(children))
     left = alive(children)
     for process in left:
         process.kill()
@@ -148,8 +149,8 @@ def test_ctrl_c_ends_within_five_seconds_and_says_how_to_go_on(tmp_path, functio
     children = family(study)
     began = time.monotonic()
     os.killpg(study.pid, signal.SIGINT)
-    output, errors = study.communicate(timeout=20)
-    assert time.monotonic() - began < 5
+    output, errors = study.communicate(timeout=300)
+    assert time.monotonic() - began < patient(5)
     assert study.returncode == 130 and output == ""
     assert "Traceback" not in errors
     finished, left = map(
@@ -157,7 +158,7 @@ def test_ctrl_c_ends_within_five_seconds_and_says_how_to_go_on(tmp_path, functio
     )
     assert finished + left == N_CELLS
     assert (1 if function == "logged" else 0) <= finished <= len(done_cells(results))
-    assert wait_for(lambda: not alive(children), 5)
+    assert wait_for(lambda: not alive(children))
     assert not (results / "running").exists()
 
 

@@ -52,8 +52,9 @@ def test_columns_that_tell_come_first(name):
 @pytest.mark.parametrize("name", OTHERS)
 def test_contract(name):
     fewer = {
-        "boruta": {"max_iter": 15},
+        "boruta": {"max_iter": 15, "n_estimators": 30},
         "gradient_boosting": {"n_estimators": 20},
+        "permutation_importance": {"n_estimators": 30},
     }  # as good for this, and quicker
     outcomes = check({**stated(name), **fewer.get(name, {})})
     assert not [each for each in outcomes if each.state in ("failed", "doubtful")]

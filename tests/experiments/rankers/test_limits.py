@@ -9,6 +9,7 @@ import cheap
 import psutil
 import pytest
 from folders import PROJECT_ROOT, SEARCH_PATH
+from studies import patient
 
 from experiments.rankers import isolation
 from experiments.rankers.fitting import FitEnded, Here, Limits, described
@@ -39,7 +40,7 @@ def gone(pid):
     return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
-def wait_until(condition, seconds=5.0):
+def wait_until(condition, seconds=120.0):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -78,7 +79,7 @@ def test_a_fit_past_its_time_is_stopped_with_its_children_and_the_next_one_runs(
     start = time.monotonic()
     with pytest.raises(FitEnded, match=r"Timeout: .* after 2 s \(launcher.time_limit_seconds\)") as stopped:
         fit(there, "endless", pids=str(pids))
-    assert 2.0 <= time.monotonic() - start < 10.0
+    assert 2.0 <= time.monotonic() - start < patient(10.0)
     assert stopped.value.status == "timeout"
     fitting, child = map(int, pids.read_text().split())
     assert wait_until(lambda: gone(fitting) and gone(child))
@@ -180,7 +181,7 @@ def test_the_process_ends_with_the_one_that_keeps_it(tmp_path):
     )
     environment = {**os.environ, "PYTHONPATH": SEARCH_PATH}
     with subprocess.Popen([sys.executable, "-c", script], env=environment, cwd=PROJECT_ROOT) as process:
-        assert wait_until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text(), 30)
+        assert wait_until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text())
         process.kill()
     for pid in map(int, (tmp_path / "pids").read_text().split()):
         assert wait_until(lambda pid=pid: gone(pid))

@@ -11,6 +11,7 @@ import breakers
 import numpy as np
 import pytest
 from folders import SEARCH_PATH
+from studies import patient
 
 from experiments.cli.check_ranker import main
 from experiments.config.compose import PROJECT_ROOT
@@ -121,7 +122,7 @@ def test_what_does_not_come_back_has_failed_and_the_next_check_goes_on():
         broken = "weights" if name == "Hangs" else "one class"
         began = time.monotonic()
         outcomes = {each.check: each for each in check(own(name), only=[broken, "negative"], seconds=seconds)}
-        assert time.monotonic() - began < 120
+        assert time.monotonic() - began < patient(120)
         assert outcomes[broken].state == "failed" and outcomes[broken].said.startswith(
             f"no answer within {seconds} s"
         )
@@ -149,7 +150,7 @@ def test_lines_come_one_by_one(tmp_path):
         assert run.stdout.readline().split()[:2] == ["passed", "weights"]
         assert run.poll() is None
         run.send_signal(signal.SIGINT)
-        assert run.wait(30) == 130
+        assert run.wait(300) == 130
 
 
 def test_without_weights_there_is_nothing_else_to_check():
