@@ -175,8 +175,8 @@ def claims_overview(folder: Path = FOLDER) -> str:
 
 #: What the verdicts mean, above their table.
 _ABOUT_CLAIMS = (
-    "The claims are checked on all published rows with the paper's evaluation. Each claim has three verdicts: on "
-    "the paper's data sets (all of them are needed, except for claims that one instance or counterexample "
+    "The claims are checked on all published rows with the paper's evaluation. Each claim has three verdicts: "
+    "on the paper's data sets (all of them are needed, except for claims that one instance or counterexample "
     "decides), on those of them that are at hand, and on related data sets. Rows of a random subset of the "
     "samples, or with other folds, do not count. [statistics.md](statistics.md#noise-of-the-folds) says when a "
     "verdict is within the noise of the folds."

@@ -308,7 +308,7 @@ def test_a_random_forest_gets_the_labels():
 def test_rankers_of_classes_say_so(name):
     X, y = data(n_rows=60)
     block = compose_runs([f"ranker={name}"]).configs[0]["ranker"]
-    with pytest.raises(RankerError, match="takes one class per sample, not 3 labels") as error:
+    with pytest.raises(RankerError, match="takes one class per sample, not labels") as error:
         rank(block, X, y, 0)
     assert str(error.value).startswith(block["display_name"])
 

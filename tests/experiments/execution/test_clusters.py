@@ -196,7 +196,7 @@ def test_ctrl_c_ends_a_study_on_dask_within_five_seconds(tmp_path):
     output, errors = study.communicate(timeout=300)
     assert time.monotonic() - began < patient(5)
     assert study.returncode == 130 and output == "" and "Traceback" not in errors
-    assert "stopped; 0 cells finished" in errors and "the same command goes on" in errors
+    assert "stopped; 0 cells finished" in errors and "the same command continues" in errors
     assert wait_for(lambda: not alive(children))
 
 

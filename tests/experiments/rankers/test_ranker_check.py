@@ -98,7 +98,7 @@ def test_each_rule_broken_once(name, broken, says):
         ("LowIsGood", "direction", "doubtful", "larger must mean more relevant"),
         ("spread", "fold", "passed", "no trace"),
         ("RefusesSparse", "sparse", "not applicable", "sparse rows are not taken"),
-        ("TakesSparse", "sparse", "passed", "weights of dense ones"),
+        ("TakesSparse", "sparse", "passed", "weights of dense data"),
         ("TwoClasses", "classes", "not applicable", "3 classes are refused"),
         ("TakesLabels", "labels", "passed", "several labels"),
         ("NotNegative", "negative", "not applicable", "negative values are not taken"),
