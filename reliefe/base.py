@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -25,7 +26,11 @@ class Ranker(SelectorMixin, BaseEstimator):
     :meth:`_set_weights` in ``fit``.
     """
 
-    def check_parameters(self):
+    feature_importances_: np.ndarray
+    ranking_: np.ndarray
+    n_features_in_: int
+
+    def check_parameters(self) -> None:
         """Check the parameters as far as this goes without data; ``fit`` does so too.
 
         Raises
@@ -120,7 +125,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         self.ranking_ = ranks(weights)
 
     @property
-    def coef_(self):
+    def coef_(self) -> np.ndarray:
         """Weights for ``SelectFromModel`` and ``RFE``, without negative ones; see :func:`unsigned`.
 
         scikit-learn's selectors take absolute values of importances, or squares, which would put a column with a
@@ -154,7 +159,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         wanted = p if self.n_features_to_select is None else amount_of(self.n_features_to_select, p)
         return self.ranking_ <= wanted
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Keep the selected columns.
 
         Parameters
@@ -177,7 +182,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return super().transform(selectable_table(X))
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> Any:
         """Put selected columns back in their places, among columns of zeros.
 
         Parameters
@@ -207,7 +212,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         return tags
 
 
-def without_noise(weights):
+def without_noise(weights: np.ndarray) -> np.ndarray:
     """Return zeros where all Relief weights are 0 but for rounding, which storage and order of rows decide.
 
     Parameters
@@ -223,7 +228,7 @@ def without_noise(weights):
     return weights if np.abs(weights).max() > _ROUNDING else np.zeros_like(weights)
 
 
-def unsigned(weights, ranking):
+def unsigned(weights: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     """Turn weights into importances of which neither absolute values nor squares are in another order.
 
     Parameters
@@ -251,7 +256,7 @@ def unsigned(weights, ranking):
     return found
 
 
-def amount_of(value, p):
+def amount_of(value: Any, p: int) -> int:
     """Turn a number, or a share, of p columns into a number of columns, at least 1."""
     if isinstance(value, Integral):
         return int(value)

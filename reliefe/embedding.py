@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -41,7 +42,9 @@ _DENSE_ABOVE = 0.15  # share of non-zeros above which plain arrays are cheaper t
 _EQUAL_LOG_RATIOS = 1e-12
 
 
-def representatives(codes, n_representatives, random_state=None):
+def representatives(
+    codes: np.ndarray, n_representatives: int, random_state: int | np.random.RandomState | None = None
+) -> np.ndarray:
     """Choose rows that stand for all, taking the target values in turn (Section "Scaling up UMAP").
 
     Parameters
@@ -93,7 +96,7 @@ def _distinct_rows(X):
     return X[np.fromiter(seen.values(), dtype=np.int64)]
 
 
-def latent_dimension(X):
+def latent_dimension(X: Any) -> int | None:
     """Estimate the intrinsic dimension from the two nearest neighbours of each row (TwoNN, Algorithm 2).
 
     Repeated rows are taken once. With r1 ≤ r2 the Euclidean distances to the two nearest other rows,
@@ -119,7 +122,7 @@ def latent_dimension(X):
     return _dimension(_rescaled(X))
 
 
-def two_nn_line(X):
+def two_nn_line(X: Any) -> Any:
     """Return the points that :func:`latent_dimension` fits its line to, and the slope of that line.
 
     Parameters
@@ -273,7 +276,7 @@ def _as_embedded(Z, sparsify_above, seed):
     return sparse.csr_matrix(B)
 
 
-def label_set_codes(T):
+def label_set_codes(T: Any) -> np.ndarray:
     """Give each row the number of its label set among the distinct ones, sorted as tuples of labels.
 
     Parameters

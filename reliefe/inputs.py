@@ -6,6 +6,7 @@ Whether a value may be missing, or infinite, is decided in :mod:`reliefe.validat
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +20,7 @@ _CATEGORICAL = ("category", "categorical", "enum", "dictionary")  # how types of
 _CSR_BELOW = 1 / 3  # share of stored values below which CSR takes less memory than a dense array
 
 
-def is_missing(value):
+def is_missing(value: Any) -> bool:
     """Say whether a single value stands for a missing one.
 
     Parameters
@@ -42,7 +43,7 @@ def is_missing(value):
         return not hasattr(value, "__len__")
 
 
-def is_frame(X):
+def is_frame(X: Any) -> bool:
     """Say whether X is a table of named columns (pandas, polars, Arrow)."""
     return hasattr(X, "columns") and (hasattr(X, "dtypes") or hasattr(X, "column_names"))
 
@@ -73,7 +74,7 @@ def categorical_columns(X):
     return np.array([kind.lower().startswith(_CATEGORICAL) for kind in kinds], dtype=bool)
 
 
-def plain_table(X, categories=None):
+def plain_table(X: Any, categories: np.ndarray | None = None) -> Any:
     """Bring X to numbers, if it is a kind of table that scikit-learn would not read as it is meant.
 
     Parameters
@@ -146,7 +147,7 @@ def selectable_table(X):
     return array
 
 
-def plain_sparse(X, name):
+def plain_sparse(X: Any, name: str) -> Any:
     """Bring a scipy matrix or array of any format and type of numbers to CSR.
 
     Parameters
@@ -184,7 +185,7 @@ def plain_sparse(X, name):
     return sparse.csr_matrix(X)
 
 
-def unmasked(values):
+def unmasked(values: Any) -> np.ndarray:
     """Return a masked array, or rows some of which are masked, as an array without a mask.
 
     Parameters

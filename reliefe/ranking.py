@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 #: Weights this close to one another are equal, as a share of the largest absolute weight.
 TIE = 1e-12
 
 
-def descending_order(weights, tolerance=None):
+def descending_order(weights: Any, tolerance: float | None = None) -> np.ndarray:
     """Put features in order of their weights, the highest first; equal weights go by index.
 
     Parameters
@@ -41,7 +43,7 @@ def descending_order(weights, tolerance=None):
     return np.take_along_axis(order, np.lexsort((order, group), axis=-1), axis=-1)
 
 
-def ranks(weights):
+def ranks(weights: Any) -> np.ndarray:
     """Rank features by their weights.
 
     Parameters
@@ -65,7 +67,7 @@ def ranks(weights):
     return places
 
 
-def tied_with_next(weights, tolerance=None):
+def tied_with_next(weights: Any, tolerance: float | None = None) -> np.ndarray:
     """Tell which places of the order have a weight equal to that of the next place.
 
     Parameters

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
+import numpy as np
+
 from reliefe.relieff import ReliefF
 
 
@@ -74,23 +78,23 @@ feature_names_in_, target_n_components_, timings_, remembered_seconds_
 
     def __init__(
         self,
-        n_neighbors=15,
+        n_neighbors: int | Literal["adaptive"] = 15,
         *,
-        abs_mean=False,
-        n_iterations=None,
-        target_distance="hamming",
-        n_features_to_select=None,
-        metric="cosine",
-        embedding="umap",
-        n_components="twonn",
-        n_representatives=2048,
-        sparsify_above=0.15,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-        memory=None,
-        target="classification",
-        sigma=20.0,
+        abs_mean: bool = False,
+        n_iterations: int | None = None,
+        target_distance: Literal["f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic"] = "hamming",
+        n_features_to_select: float | None = None,
+        metric: Literal["cosine", "euclidean", "manhattan"] = "cosine",
+        embedding: Any = "umap",
+        n_components: int | Literal["twonn"] = "twonn",
+        n_representatives: int = 2048,
+        sparsify_above: float = 0.15,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+        memory: Any = None,
+        target: Literal["classification", "regression"] = "classification",
+        sigma: float | None = 20.0,
     ):
         # ReliefF's parameters but for those on missing values and discrete columns: UMAP takes neither; and for
         # `compatible`: scikit-rebate knows no embedding.

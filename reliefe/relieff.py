@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import ClassifierTags, check_random_state
 
@@ -135,22 +137,22 @@ class ReliefF(Ranker):
 
     def __init__(
         self,
-        n_neighbors=15,
+        n_neighbors: int | Literal["adaptive"] = 15,
         *,
-        abs_mean=False,
-        n_iterations=None,
-        target_distance="hamming",
-        n_features_to_select=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-        memory=None,
-        target="classification",
-        sigma=20.0,
-        missing="raise",
-        discrete_features=None,
-        discrete_threshold=10,
-        compatible=None,
+        abs_mean: bool = False,
+        n_iterations: int | None = None,
+        target_distance: Literal["f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic"] = "hamming",
+        n_features_to_select: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+        memory: Any = None,
+        target: Literal["classification", "regression"] = "classification",
+        sigma: float | None = 20.0,
+        missing: Literal["raise", "ignore"] = "raise",
+        discrete_features: ArrayLike | None = None,
+        discrete_threshold: int = 10,
+        compatible: Literal["skrebate"] | None = None,
     ):
         self.n_neighbors = n_neighbors
         self.abs_mean = abs_mean
@@ -168,13 +170,13 @@ class ReliefF(Ranker):
         self.discrete_threshold = discrete_threshold
         self.compatible = compatible
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """As :meth:`reliefe.base.Ranker.check_parameters`."""
         from reliefe.parameters import check_parameters
 
         check_parameters(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Compute the weights.
 
         Parameters

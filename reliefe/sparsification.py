@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
 
-def sparsify(X, random_state=None, epsilon=None):
+def sparsify(
+    X: Any, random_state: int | np.random.RandomState | None = None, epsilon: float | None = None
+) -> Any:
     """Set small entries to zero or to the threshold at random, keeping the expectation (PrMS, Algorithm 1).
 
     With N = rows + columns, entries above ε / √N in absolute value are kept; any other entry x becomes
@@ -42,7 +46,7 @@ def sparsify(X, random_state=None, epsilon=None):
     return B
 
 
-def sparsification_epsilon(X):
+def sparsification_epsilon(X: Any) -> float:
     """Estimate the error ε that :func:`sparsify` allows.
 
     It is the largest row or column sum of absolute values divided by N = rows + columns, which is the norm of the

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from typing import Any, Literal, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
 
@@ -19,20 +22,20 @@ class _ThresholdRanker(Ranker):
 
     def __init__(
         self,
-        n_features_to_select=None,
+        n_features_to_select: float | None = None,
         *,
-        embedding=None,
-        metric="cosine",
-        n_components="twonn",
-        n_representatives=2048,
-        sparsify_above=0.15,
-        missing="raise",
-        discrete_features=None,
-        discrete_threshold=10,
-        compatible=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
+        embedding: Any = None,
+        metric: Literal["cosine", "euclidean", "manhattan"] = "cosine",
+        n_components: int | Literal["twonn"] = "twonn",
+        n_representatives: int = 2048,
+        sparsify_above: float = 0.15,
+        missing: Literal["raise", "ignore"] = "raise",
+        discrete_features: ArrayLike | None = None,
+        discrete_threshold: int = 10,
+        compatible: Literal["skrebate"] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
     ):
         self.n_features_to_select = n_features_to_select
         self.embedding = embedding
@@ -48,13 +51,13 @@ class _ThresholdRanker(Ranker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """As :meth:`reliefe.base.Ranker.check_parameters`."""
         from reliefe.parameters import check_threshold_parameters
 
         check_threshold_parameters(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Compute the weights.
 
         Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from reliefe.base import amount_of
@@ -61,7 +63,13 @@ class TuRF(SubsetRanker):
     """
 
     def __init__(
-        self, estimator=None, *, removed=0.1, n_final=None, n_features_to_select=None, random_state=None
+        self,
+        estimator: Any = None,
+        *,
+        removed: float = 0.1,
+        n_final: float | None = None,
+        n_features_to_select: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ):
         self.estimator = estimator
         self.removed = removed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,13 @@ class VLS(SubsetRanker):
     """
 
     def __init__(
-        self, estimator=None, *, subset_size=0.2, n_subsets=None, n_features_to_select=None, random_state=None
+        self,
+        estimator: Any = None,
+        *,
+        subset_size: float = 0.2,
+        n_subsets: int | None = None,
+        n_features_to_select: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ):
         self.estimator = estimator
         self.subset_size = subset_size

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -18,7 +21,7 @@ def _may_take_missing(ranker):
 class SubsetRanker(Ranker):
     """What TuRF and VLS share; a subclass decides which columns are weighed when."""
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """As :meth:`reliefe.base.Ranker.check_parameters`, those of a wrapped ranker of this library too."""
         from reliefe.parameters import check_wrapper_parameters
 
@@ -26,7 +29,7 @@ class SubsetRanker(Ranker):
         if isinstance(self.estimator, Ranker):
             self.estimator.check_parameters()
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Compute the weights.
 
         Parameters

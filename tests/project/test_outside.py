@@ -100,14 +100,14 @@ def test_the_wheel_holds_library_benchmark_and_yaml_files(wheel):
         str(path.relative_to(PROJECT_ROOT)): path
         for folder in ("reliefe", "experiments")
         for path in (PROJECT_ROOT / folder).rglob("*")
-        if path.suffix in (".py", ".html", ".css", ".js")
+        if path.suffix in (".py", ".html", ".css", ".js") or path.name == "py.typed"
     }
     wanted |= {
         f"experiments/{path.relative_to(PROJECT_ROOT)}": path
         for path in (PROJECT_ROOT / "conf").rglob("*.yaml")
     }
     assert len(wanted) > 250
-    assert names == set(wanted)
+    assert names == set(wanted) and "reliefe/py.typed" in names
     for name, path in wanted.items():
         assert held[name] == path.read_bytes(), name
 
