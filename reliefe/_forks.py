@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-_after_openmp = []
+_after_openmp: list[int] = []
 
 
 def _note():

@@ -2,9 +2,8 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from folders import PROJECT_ROOT as ROOT
 
 USE = """
 from reliefe import MultiSURF, ReliefE, ReliefF, ReliefG, TuRF
