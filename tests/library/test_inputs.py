@@ -267,10 +267,6 @@ MISSING_TARGETS = {
     "polars dates": pl.Series(
         [None if hole else datetime.date(2020, 1, 1 + c) for hole, c in zip(HOLE, Y, strict=True)]
     ),
-    "numpy text": np.array(_holes(TEXT), dtype=np.dtypes.StringDType(na_object=None)),
-    "numpy text with NaN": np.array(_holes(TEXT), dtype=np.dtypes.StringDType(na_object=None)).astype(
-        np.dtypes.StringDType(na_object=np.nan)
-    ),
     "masked integers": np.ma.array(Y, mask=HOLE),
     "masked booleans": np.ma.array(Y == 1, mask=HOLE),
     "masked text": np.ma.array(TEXT, mask=HOLE),
@@ -286,6 +282,12 @@ MISSING_TARGETS = {
         for value in MISSING
     },
 }
+if hasattr(np.dtypes, "StringDType"):  # numpy 2
+    text = np.array(_holes(TEXT), dtype=np.dtypes.StringDType(na_object=None))
+    MISSING_TARGETS |= {
+        "numpy text": text,
+        "numpy text with NaN": text.astype(np.dtypes.StringDType(na_object=np.nan)),
+    }
 
 
 @pytest.mark.filterwarnings("error")
@@ -310,7 +312,7 @@ def test_a_missing_label_is_named_by_its_row(ranker, target):
         pd.Series(TEXT, dtype="string[pyarrow]"),
         pd.Series(Y == 1, dtype="bool[pyarrow]"),
         pd.Series(pd.arrays.SparseArray(Y)),
-        np.array(TEXT, dtype=np.dtypes.StringDType()),
+        *([np.array(TEXT, dtype=np.dtypes.StringDType())] if hasattr(np.dtypes, "StringDType") else []),
         pl.Series(TEXT.tolist()),
         pa.array(TEXT.tolist()),
     ],

@@ -366,7 +366,7 @@ def test_label_matrices_in_any_storage(problem):
 def many_labels():
     """300 rows, 5,000 labels of which a row has about 5 and every tenth row none."""
     rng = np.random.default_rng(121)
-    T = sp.random_array((300, 5000), density=0.001, rng=rng, format="lil")
+    T = sp.random(300, 5000, density=0.001, random_state=rng, format="lil")
     T[T.nonzero()] = 1
     T[:, :3] = rng.random((300, 3)) < 0.3  # else hardly two rows would have a label in common
     T[::10] = 0

@@ -275,7 +275,7 @@ LITTLE = {
     "one column": (np.random.default_rng(31).normal(size=(40, 1)), 2048),
     "rows left for transform": (np.random.default_rng(32).normal(size=(60, 9)), 25),
     "sparse rows left for transform": (
-        sp.random_array((60, 30), density=0.1, rng=np.random.default_rng(33), format="csr"),
+        sp.csr_array(sp.random(60, 30, density=0.1, random_state=np.random.default_rng(33), format="csr")),
         25,
     ),
     "all rows equal but one": (np.vstack([np.zeros((30, 9)), np.ones((1, 9))]), 2048),
