@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -147,7 +148,7 @@ class _Loss:
         return blocks
 
 
-def _direction(gradient: np.ndarray, steps, blocks: np.ndarray) -> np.ndarray:
+def _direction(gradient: np.ndarray, steps: Any, blocks: np.ndarray) -> np.ndarray:
     """Return minus the approximate inverse Hessian times the gradient: L-BFGS in its two loops."""
     q, factors = gradient.copy(), []
     for moved, turned, product in reversed(steps):
