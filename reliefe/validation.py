@@ -251,7 +251,7 @@ def check_sample_weight(sample_weight, n_rows):
         )
     largest = weight.max()
     if largest == 0.0:
-        raise ValueError("sample_weight is 0 in every row.")
+        raise ValueError("sample_weight is zero in every row: all weights are zero.")
     return None if weight.min() == largest else weight / largest
 
 

@@ -198,12 +198,16 @@ def test_infinity_is_never_missing(storage):
     [
         ({"missing": "drop"}, ValueError, "missing must be one of"),
         ({"missing": None}, ValueError, "missing must be one of"),
-        ({"discrete_features": "all"}, ValueError, "\"auto\" or \"from_dtype\", got 'all'"),
+        ({"discrete_features": "all"}, ValueError, '"auto" or "from_dtype", got \'all\''),
         ({"discrete_features": [True, False]}, ValueError, "mask for 2 columns, but X has 7"),
         ({"discrete_features": [0, 7]}, ValueError, "names the column 7; X has the columns 0 … 6"),
         ({"discrete_features": [-1]}, ValueError, "names the column -1"),
         ({"discrete_features": [0.5]}, TypeError, "discrete_features must be"),
-        ({"discrete_features": ["a"]}, ValueError, "names the column 'a', but the columns of X have no names"),
+        (
+            {"discrete_features": ["a"]},
+            ValueError,
+            "names the column 'a', but the columns of X have no names",
+        ),
         ({"discrete_features": [[1]]}, TypeError, "discrete_features must be"),
         ({"discrete_features": "auto", "discrete_threshold": 0}, ValueError, "discrete_threshold must be"),
         ({"discrete_threshold": 2.5}, TypeError, "discrete_threshold must be"),

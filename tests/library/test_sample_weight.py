@@ -131,7 +131,7 @@ def test_embedded_rows_and_wrapped_rankers(rng):
         (np.r_[np.ones(7), -1.0, np.ones(32)], r"sample_weight is -1\.0 in row 7"),
         (np.r_[np.nan, np.ones(39)], r"sample_weight is nan in row 0"),
         (["a"] * 40, "sample_weight holds what is no number"),
-        (np.zeros(40), "sample_weight is 0 in every row"),
+        (np.zeros(40), "sample_weight is zero in every row"),
     ],
 )
 def test_what_is_no_weight(weight, message, rng):

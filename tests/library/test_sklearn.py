@@ -33,18 +33,33 @@ ESTIMATORS = [
     TuRF(MultiSURF(missing="ignore"), removed=0.4),
     VLS(),
 ]
+#: Checks that fit with weights of rows, which scikit-rebate does not know: `compatible="skrebate"` refuses them.
+OF_WEIGHTS = {
+    "check_all_zero_sample_weights_error",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+}
 # The check on array-API input skips itself unless scipy is put into a special mode; a skip would say nothing.
 CHECKS = [
     pytest.param(estimator, check, id=f"{position}-{check.func.__name__}-{number}")
     for position, each in enumerate(ESTIMATORS)
     for number, (estimator, check) in enumerate(estimator_checks_generator(each))
     if check.func.__name__ != "check_array_api_input"
+    and not (getattr(each, "compatible", None) and check.func.__name__ in OF_WEIGHTS)
 ]
 
 
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
+
+
+def test_weights_of_rows_are_refused_where_skrebate_has_none():
+    for each in ESTIMATORS:
+        if getattr(each, "compatible", None):
+            with pytest.raises(ValueError, match="goes without sample_weight"):
+                clone(each).fit([[0.0], [1.0]] * 4, [0, 1] * 4, sample_weight=[1.0, 2.0] * 4)
 
 
 def test_the_checks_are_all_there():
