@@ -226,7 +226,7 @@ def test_forms_of_the_target(make):
     ("y", "message"),
     [
         (["low"] * 18 + ["high"] * 18, "takes numbers only"),
-        (np.full(36, 2.5), "y is .*2.5.* in every row"),
+        (np.full(36, 2.5), "y is .*2.5.* in every sample"),
         (np.ones((36, 2)), "one number per sample"),
         (sp.csr_matrix(np.ones((36, 2))), "1-D array of numbers"),
         ([np.nan, *range(35)], "contains NaN: row 0"),
