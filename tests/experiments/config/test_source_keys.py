@@ -27,8 +27,8 @@ READERS = [
     *(f"own.{name}" for name in ("csv", "parquet", "arff", "libsvm", "mat")),
     *(f"local_file.{name}" for name in ("arff", "cluto", "delimited", "matlab")),
     *(f"local_file.{name}" for name in ("mulan", "orange_tab", "r_data", "spreadsheet")),
-    "openml_source.openml", "bundled.scikit_learn", "plink.plink",
-    *(f"generated.{name}" for name in ("epistasis", "parity", "clusters")),
+    "openml.openml", "bundled.scikit_learn", "plink.plink",
+    *(f"synthetic.{name}" for name in ("epistasis", "parity", "clusters")),
 ]  # fmt: skip
 
 
