@@ -299,7 +299,7 @@ class ReliefF(Ranker):
             if self.target_distance != "hamming":
                 held = "number" if self.target == "regression" else "class"
                 warnings.warn(
-                    f"target_distance={self.target_distance!r} has no effect: y holds one {held} per row, "
+                    f"target_distance={self.target_distance!r} has no effect: y holds one {held} per sample, "
                     "and target distances are for multi-label targets.",
                     UserWarning,
                     stacklevel=3,
