@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -13,7 +13,7 @@ from experiments.config.compose import compose_runs
 from experiments.config.help import names
 from experiments.datasets.overview import as_list, as_markdown, as_text, find_out
 from experiments.errors import BadInputError, ConfigError, near_names, wrong_name
-from experiments.paths import conf_folder
+from experiments.paths import conf_folder, source_blocks
 from experiments.printing import prepare_output
 from experiments.programs import program
 
@@ -94,7 +94,12 @@ def _files() -> dict[str, dict[str, Any]]:
         name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
         for name in names(conf_folder(), "dataset")
     }
-    return {name: block for name, block in blocks.items() if block.get("task") != "auto"}
+    return {name: block for name, block in blocks.items() if not _is_own(block)}
+
+
+def _is_own(block: Mapping[str, Any]) -> bool:
+    """Whether a block stands for data of a user's own: its source has a path that is to be typed."""
+    return any("path" in each and each["path"] is None for each in source_blocks(dict(block)))
 
 
 def _configs(chosen: Sequence[str], overrides: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

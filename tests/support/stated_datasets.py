@@ -15,8 +15,12 @@ def stated(name):
     return yaml.safe_load((CONF / f"{name}.yaml").read_text())
 
 
-#: Not those that stand for a user's own data.
-NAMES = [name for name in names(CONF.parent, "dataset") if stated(name)["task"] != "auto"]
+#: All but those that stand for a user's own file, whose path is to be typed.
+NAMES = [
+    name
+    for name in names(CONF.parent, "dataset")
+    if not any(each.get("path", "") is None for each in source_blocks(stated(name)))
+]
 #: Read from no file of their own: they come with a package, or are made on the spot.
 BUNDLED = [
     name

@@ -335,7 +335,7 @@ def test_orange_table_finds_the_class_by_its_role(tmp_path):
         ("\tclass\t", "\t\t", "0 columns with the role class"),
         ("\tmeta\t", "\tclass\t", "2 columns with the role class"),
         ("c\tstring", "d\tstring", "column 'g1' is 'd'"),
-        ("3\tp2", "?\tp2", "line 5: column 'g1' holds '?'"),
+        ("3\tp2", "x\tp2", "line 5: column 'g1' holds 'x'"),
         ("g1\tid", "g1", "3 names, 4 types"),
         ("\tsick\t2", "\tsick\t2\t5", "under 4 names"),
     ],

@@ -18,7 +18,7 @@ from sklearn.metrics import f1_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from experiments.config.compose import PROJECT_ROOT, compose_runs
-from experiments.errors import ConfigError, RankerError
+from experiments.errors import BadInputError, ConfigError, RankerError
 from experiments.evaluation import cell as cells
 from experiments.evaluation import evaluate
 from experiments.evaluation.cell import cells_of
@@ -394,19 +394,16 @@ def test_one_process_and_two_give_the_same_rows(tmp_path, as_csr):
     assert len(frames[0]) == 9 and text_of(frames[0]) == text_of(frames[1])
 
 
-def test_a_ranker_of_classes_fails_and_the_others_finish(tmp_path):
-    words = Listening()
+def test_a_ranker_of_classes_is_refused_before_anything_runs(tmp_path):
     configs = [
         config(tmp_path, {"_target_": "skrebate.SURF", "display_name": "SURF"}, ranker_key="b"),
         config(tmp_path),
     ]
-    result = run_study(configs, progress=words)
-    assert result.exit_code == 1
-    assert result.frame.groupby("ranker")["status"].unique().map(list).to_dict() == {
-        "a": ["ok"],
-        "b": ["failed"],
-    }
-    assert "SURF takes one class per sample" in words.text
+    with pytest.raises(
+        BadInputError, match="b cannot rank labelled: it takes one class per sample, not labels"
+    ):
+        run_study(configs, progress=Listening())
+    assert not list(tmp_path.rglob("*.parquet"))
 
 
 def test_medical_from_the_command_line(tmp_path, local_data):

@@ -455,7 +455,10 @@ def test_data_sets_that_are_not_here(tmp_path):
         pages.write(tmp_path, frame, configs, absent={"genes": "no file in /secret/place\nmore words"})[0]
     )
     assert "4 rankers on 3 of 4 data sets" in read.text
-    assert "Not on this machine and cannot be downloaded, so left out: genes (python run.py datasets check" in read.text
+    left_out = (
+        "Not on this machine and cannot be downloaded, so left out: genes (python run.py datasets check"
+    )
+    assert left_out in read.text
     assert {line["reason"] for line in read.lines("g0-missing-table")} == {"the data set is not available"}
     assert "secret" not in read.source
 
