@@ -69,6 +69,10 @@ def _started(argv: Sequence[str]) -> int:
             from experiments.cli import datasets
 
             return datasets.main(rest)
+        case ["check-datasets", *rest]:  # short for `datasets check`
+            from experiments.cli import datasets
+
+            return datasets.main(["check", *rest])
         case ["check-ranker", *rest]:
             from experiments.cli import check_ranker
 

@@ -166,8 +166,8 @@ def test_as_a_program(tmp_path):
     done = subprocess.run(
         [
             sys.executable,
-            "-m",
-            "experiments.datasets",
+            "run.py",
+            "datasets",
             "check",
             "wine",
             "genes",
