@@ -58,7 +58,7 @@ def test_a_help_page_in_every_code_page(tmp_path, encoding):
     assert (code, errors) == (0, b"")
     text = out.decode(encoding)
     sign = readable("×", encoding)
-    assert f"569 rows {sign} 30 columns" in text and f"data sets {sign} rankers" in text
+    assert f"569 samples {sign} 30 features" in text and f"data sets {sign} rankers" in text
     assert (sign == "×") == (encoding in ("cp1252", "latin-1", "cp1250"))
 
 
@@ -100,7 +100,7 @@ def test_signs_are_replaced_readably():
 
 def test_a_handler_that_was_asked_for_stays(tmp_path):
     code, out, _ = printed(["run.py", "--help"], tmp_path, PYTHONIOENCODING="ascii:replace")
-    assert code == 0 and b"569 rows ? 30 columns" in out
+    assert code == 0 and b"569 samples ? 30 features" in out
 
 
 def test_the_handler_is_for_writing_only():
