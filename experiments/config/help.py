@@ -205,7 +205,7 @@ def _describe(group: str, path: Path) -> str:
         if re.search(r"datasets\.(own|plink)\.", text) and "path: null" in text:
             return text.partition("\n")[0].lstrip("# ").partition(": ")[0]
         place = "bundled" if "datasets.bundled." in text else "local file"
-        if "datasets.generated." in text:
+        if "datasets.synthetic." in text:
             place, size = "made on the spot", _size_made(text) | size
         if re.search(r"^\s*(-\s+)?(download:|_target_: .*openml)", text, flags=re.M):
             place = "local file or download"

@@ -256,20 +256,21 @@ def checksum_of(task: str, X: Matrix, y: Matrix) -> str:
     # CSR is the common form: the same matrix has the same checksum however it was stored. Fixed byte order and
     # integer width keep it the same on every machine.
     digest = hashlib.sha256(f"{task} {X.shape[0]} {X.shape[1]}\n".encode())
-    arrays = []
-    if sparse.issparse(X):
-        canonical = sparse.csr_matrix(X)
-        arrays = [(canonical.indptr, "<i8"), (canonical.indices, "<i8"), (canonical.data, "<f8")]
-    else:
-        _add_dense(digest, X)
     if sparse.issparse(y):
         digest.update(f"{y.shape[1]} labels\n".encode())
-        arrays += [(y.indptr, "<i8"), (y.indices, "<i8")]
+    if sparse.issparse(X):
+        canonical = sparse.csr_matrix(X)
+        _add(digest, canonical.indptr, canonical.indices)
+        _add(digest, canonical.data, kind="<f8")
     else:
-        arrays.append((y, "<i8"))
-    for array, kind in arrays:
-        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+        _add_dense(digest, X)
+    _add(digest, *([y.indptr, y.indices] if sparse.issparse(y) else [y]))
     return digest.hexdigest()
+
+
+def _add(digest: Any, *arrays: np.ndarray, kind: str = "<i8") -> None:
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
 
 
 def _add_dense(digest: Any, X: np.ndarray) -> None:

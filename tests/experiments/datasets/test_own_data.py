@@ -400,7 +400,7 @@ def test_the_help_page_has_the_sizes_of_data_made_on_the_spot():
         line.split()[0]: line for line in compose_runs(["--help"]).text.splitlines() if line[:2] == "  "
     }
     conf = PROJECT_ROOT / "conf" / "dataset"
-    made = [each.stem for each in conf.glob("*.yaml") if "datasets.generated." in each.read_text()]
+    made = [each.stem for each in conf.glob("*.yaml") if "datasets.synthetic." in each.read_text()]
     assert {"xor", "clusters", "epistasis_2way", "epistasis_3way"} <= set(made)
     for name in made:
         (config,) = compose_runs([f"dataset={name}"]).configs

@@ -85,7 +85,7 @@ def test_a_study_of_a_sample_says_so_in_its_rows_and_words(tmp_path):
     assert set(frame["n_train"] + frame["n_test"]) == {80} and len(frame) == 4
     (group,) = groups_of(configs)
     assert group.max_rows == 80 and "a sample of at most 80 rows" in group.extent
-    assert "a sample of at most 80 rows" in extent(configs[0]["protocol"])
+    assert "a random subset of at most 80 samples" in extent(configs[0]["protocol"])
     (line,) = dataset_table(outcome.frame, group).to_dict("records")
     assert line["rows"] == 80 and np.isnan(line["nonzero_share"])
     assert "A sample of 80 of 569 rows" in line["differs"]

@@ -160,7 +160,7 @@ def test_no_figure_is_left_out():
     assert list(figures_of(*NAMES)) == FIGURES
     modules = {path.stem for path in (PROJECT_ROOT / "experiments" / "figures").glob("*.py")}
     # Three are no figures; critical distances are drawn by the report below.
-    others = {"__init__", "style", "sheet", "heat", "critical_distance"}
+    others = {"__init__", "style", "layout", "heatmap", "critical_distance"}
     assert modules - others == set(FIGURES) - {"empty"}
 
 
