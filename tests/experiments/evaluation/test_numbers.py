@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import stored_numbers
 import yaml
+from folders import PROJECT_ROOT
 
 from experiments.errors import ConfigError
 from experiments.evaluation import versions as module
@@ -39,18 +40,14 @@ def test_a_digest_sees_numbers_and_no_rounding():
 
 
 def test_everything_of_the_project_that_is_configured_has_a_version():
-    files = [file for group in ("ranker", "protocol") for file in (module_root() / group).glob("*.yaml")]
+    files = [file for group in ("ranker", "protocol") for file in (PROJECT_ROOT / "conf" / group).glob("*.yaml")]
     found = set()
     for file in files:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
         found |= module._targets(content)
     ours = {name for name in found if name.partition(".")[0] in ("reliefe", "experiments")}
     assert len(ours) > 20
-    assert ours <= set(NUMBERS)
-
-
-def module_root():
-    return stored_numbers.ROOT / "conf"
+    assert {module.name_in_keys(name) for name in ours} <= set(NUMBERS)
 
 
 def test_by_whatever_path_something_is_named_it_has_its_version():

@@ -215,7 +215,7 @@ def test_ranker_pages_have_the_places_everywhere(whole):
         assert len(against) == 3
         for line in against:
             other = next(key for key, label in comparison.labels.items() if label == line["against"])
-            assert line["practically equal"] == page.words.probability(
+            assert line["practically equal"] == page.sentences.probability(
                 comparison.posterior.of(ranker, other)[1]
             )
 
@@ -229,8 +229,8 @@ def test_ranker_pages_have_the_best_three_the_nearest_and_the_cost(whole):
         assert [key_of[line["against"]] for line in best] == [each for each in order if each != ranker][:3]
         for line in best:
             p = comparison.posterior.of(ranker, key_of[line["against"]])
-            assert line["this one better"] == page.words.probability(p[0])
-            assert line["this one worse"] == page.words.probability(p[2])
+            assert line["this one better"] == page.sentences.probability(p[0])
+            assert line["this one worse"] == page.sentences.probability(p[2])
         alike = read.lines(f"g0-ranker-{number}-alike")
         values = [float(line["AUFUJI of weights"]) for line in alike]
         assert values == sorted(values, reverse=True) and len(values) == 3
@@ -565,7 +565,7 @@ def test_figures_are_taken_in(tmp_path):
     packed = image["src"].removeprefix("data:image/svg+xml;base64,")
     assert base64.b64decode(packed) == Drawn.files[1].read_bytes()
     assert image["alt"] == "A figure. Missing: genes"
-    assert "also there: a.svg" in read.text, "its numbers are drawn by the page"
+    assert "and drawn above from their numbers: a.svg" in read.text, "its numbers are drawn by the page"
     assert "as SVG and PNG." in read.text
 
 
@@ -582,4 +582,4 @@ def test_a_figure_that_is_png_alone_is_taken_in_as_that(tmp_path):
     read = pages.Read(pages.write(tmp_path, frame, configs, drawn=[Drawn, Other])[0])
     (image,) = [attributes for tag, attributes in read.elements if tag == "img"]
     assert base64.b64decode(image["src"].removeprefix("data:image/png;base64,")) == b"\x89PNG and so on"
-    assert "also there: mcc_posterior.png" in read.text and "results/figures , as PNG." in read.text
+    assert "and drawn above from their numbers: mcc_posterior.png" in read.text and ", as PNG." in read.text
