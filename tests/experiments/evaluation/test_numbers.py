@@ -40,7 +40,9 @@ def test_a_digest_sees_numbers_and_no_rounding():
 
 
 def test_everything_of_the_project_that_is_configured_has_a_version():
-    files = [file for group in ("ranker", "protocol") for file in (PROJECT_ROOT / "conf" / group).glob("*.yaml")]
+    files = [
+        file for group in ("ranker", "protocol") for file in (PROJECT_ROOT / "conf" / group).glob("*.yaml")
+    ]
     found = set()
     for file in files:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
