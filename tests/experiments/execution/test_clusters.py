@@ -27,7 +27,7 @@ from studies import (
     wait_for,
 )
 
-import experiments
+import experiments.execution
 from experiments.config.compose import compose_runs
 from experiments.errors import ConfigError, LauncherError
 from experiments.execution.runner import run_study
@@ -325,7 +325,7 @@ def test_launchers_are_chosen_and_set_on_the_command_line():
 
 
 def test_a_launcher_without_its_package_says_what_to_install(monkeypatch):
-    monkeypatch.delattr(experiments, "clusters", raising=False)
+    monkeypatch.delattr(experiments.execution, "dask", raising=False)
     monkeypatch.setitem(sys.modules, "experiments.execution.dask", None)
     with pytest.raises(ConfigError, match=r"launcher=dask needs .*pip install -e \.\[study,cluster\]"):
         executor_for({"backend": "dask"}, 5, print)
