@@ -45,18 +45,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     begin()
-    if (absent := lacking()) and (text := _how_to_get(absent)):
-        print(text, file=sys.stderr)
+    if absent := lacking():
+        print(_how_to_get(absent), file=sys.stderr)
         return 2
     try:
         code = _started(argv)
         print(end="", flush=True)
         return code
     except BrokenPipeError:  # what has been computed is on disk
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(
-                AttributeError, OSError, ValueError
-            ):  # nothing is left to be flushed at the very end
+        for stream in (sys.stdout, sys.stderr):  # nothing is left to be flushed at the very end
+            with suppress(AttributeError, OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return 141
 
@@ -65,14 +63,12 @@ def _started(argv: Sequence[str]) -> int:
     match argv:
         case ["report", *rest]:
             return report(rest)
+        case ["check-datasets", *rest]:
+            return _started(["datasets", "check", *rest])
         case ["datasets", *rest]:
             from experiments.cli import datasets
 
             return datasets.main(rest)
-        case ["check-datasets", *rest]:  # short for `datasets check`
-            from experiments.cli import datasets
-
-            return datasets.main(["check", *rest])
         case ["check-ranker", *rest]:
             from experiments.cli import check_ranker
 

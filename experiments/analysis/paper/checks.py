@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from experiments.analysis.paper.claim import Finding, NotThereError
+from experiments.analysis.paper.claim import Check, Finding, NotThereError
 from experiments.analysis.paper.evidence import Evidence
 from experiments.analysis.similarity_blocks import block_means
 from experiments.analysis.ties import equalised
 from experiments.formatting import fixed, rank_shown
-
-Check = Callable[[Evidence], Finding]
 
 #: Share of a time or a difference that is shown.
 _FIGURES = 3

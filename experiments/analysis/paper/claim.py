@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -103,6 +103,40 @@ class Claim:
     noisy: bool = True
     draws: int = 200
     equal: tuple[tuple[str, ...], ...] = ()
+
+
+def claims_about(about: str, datasets: Sequence[str], rankers: Sequence[str]) -> Callable[..., Claim]:
+    """Return a function that makes claims about one kind of rows.
+
+    Parameters
+    ----------
+    about : str
+        As :attr:`Claim.about`.
+    datasets, rankers : sequence of str
+        What a claim needs where it does not say.
+
+    Returns
+    -------
+    callable
+        Takes the attributes of a :class:`Claim` in their order, without ``about``.
+    """
+
+    def claim(
+        key: str,
+        form: str,
+        place: str,
+        statement: str,
+        reading: str,
+        reason: str,
+        check: Check,
+        datasets: Sequence[str] = datasets,
+        rankers: Sequence[str] = rankers,
+        **settings: Any,
+    ) -> Claim:
+        where = (tuple(datasets), tuple(rankers))
+        return Claim(key, about, form, place, statement, reading, reason, check, *where, **settings)
+
+    return claim
 
 
 def decided(form: str, found: Finding, n_missing: int) -> str:

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from experiments.analysis import claims_mcc_posteriors
 from experiments.analysis.pairs import Posteriors
-from experiments.analysis.paper import mcc, mcc_datasets, mlc, side
+from experiments.analysis.paper import mcc, mcc_datasets, mcc_posteriors, mlc, side
 from experiments.analysis.paper.claim import (
     ALL,
     AVERAGE,
@@ -97,7 +96,7 @@ def all_claims() -> list[Claim]:
     list of Claim
     """
     return [
-        *mcc.CLAIMS, *claims_mcc_posteriors.CLAIMS, *mcc_datasets.CLAIMS, *mlc.CLAIMS,
+        *mcc.CLAIMS, *mcc_posteriors.CLAIMS, *mcc_datasets.CLAIMS, *mlc.CLAIMS,
         *side.CLAIMS,
     ]  # fmt: skip
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
 from experiments.analysis.critical_distance import critical_distance
 from experiments.analysis.paper import checks
-from experiments.analysis.paper.claim import ALL, AVERAGE, EXISTS, Check, Claim, Finding, NotThereError
+from experiments.analysis.paper.claim import (
+    ALL,
+    AVERAGE,
+    EXISTS,
+    Finding,
+    NotThereError,
+    claims_about,
+)
 from experiments.analysis.paper.evidence import Evidence
 from experiments.analysis.paper.reported import MCC_DATASETS, MCC_RANKERS, RELIEFE, RELIEFF, SURF
 from experiments.analysis.similarity_blocks import between
@@ -91,23 +95,7 @@ _BY_MEAN = (
     "the figure shows mean times, so these decide; the geometric mean depends less on the largest data sets"
 )
 
-
-def claim(
-    key: str,
-    form: str,
-    place: str,
-    statement: str,
-    reading: str,
-    reason: str,
-    check: Check,
-    datasets: Sequence[str] = MCC_DATASETS,
-    rankers: Sequence[str] = MCC_RANKERS,
-    **settings: Any,
-) -> Claim:
-    """Make a claim about multi-class rankings."""
-    where = (tuple(datasets), tuple(rankers))
-    return Claim(key, "mcc", form, place, statement, reading, reason, check, *where, **settings)
-
+claim = claims_about("mcc", MCC_DATASETS, MCC_RANKERS)
 
 CLAIMS = [
     claim(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from experiments.analysis.paper import checks
-from experiments.analysis.paper.claim import ALL, AVERAGE, EXISTS, Check, Claim, Finding, NotThereError
+from experiments.analysis.paper.claim import (
+    ALL,
+    AVERAGE,
+    EXISTS,
+    Finding,
+    NotThereError,
+    claims_about,
+)
 from experiments.analysis.paper.evidence import Evidence
 from experiments.analysis.paper.reported import (
     DISTANCES,
@@ -158,22 +162,7 @@ _CASE = "appendix 'Case study with Delicious', figure 27"
 
 _BY_AREA = "places are those of the figure, by mean AUrF1; equal rankers share the better place"
 
-
-def _claim(
-    key: str,
-    form: str,
-    place: str,
-    statement: str,
-    reading: str,
-    reason: str,
-    check: Check,
-    datasets: Sequence[str] = MLC_DATASETS,
-    rankers: Sequence[str] = MLC_RANKERS,
-    **settings: Any,
-) -> Claim:
-    where = (tuple(datasets), tuple(rankers))
-    return Claim(key, "mlc", form, place, statement, reading, reason, check, *where, **settings)
-
+_claim = claims_about("mlc", MLC_DATASETS, MLC_RANKERS)
 
 CLAIMS = [
     _claim(

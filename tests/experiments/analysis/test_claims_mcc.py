@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from made_up_claims import FLAT, GRID, everywhere, line, mcc, posteriors, study, verdict
 
-from experiments.analysis.claims_mcc_posteriors import EMBEDDED, FIGURE_7, FIGURE_8, STAR
 from experiments.analysis.pairs import PAPER_PAIRS
 from experiments.analysis.paper import claims
 from experiments.analysis.paper.mcc import BASELINES
+from experiments.analysis.paper.mcc_posteriors import EMBEDDED, FIGURE_7, FIGURE_8, STAR
 
 HOLDS, NOT = "holds", "does not hold"
 E, F, SURF = claims.RELIEFE, claims.RELIEFF, claims.SURF
