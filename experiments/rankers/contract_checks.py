@@ -6,6 +6,7 @@ Each check fits the ranker on tables of a few dozen rows, the way the benchmark 
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 import warnings
@@ -277,11 +278,13 @@ def _fold(tried: _Tried) -> str:
     others = {"other samples": _other_table(), "the same samples with other labels": (X, _other_table()[1])}
     expect = "weights depend on what is given to fit alone; keep nothing in the class or the module"
     first, seen = tried.weights(X, y), []
+    # Sets of text have another order in each of these processes, also where PYTHONHASHSEED is set.
+    seeds = [each for each in range(1, 4) if str(each) != os.environ.get("PYTHONHASHSEED")]
     for what, other in others.items():
         seen.append(tried.weights(*other))
-        fresh = _in_fresh_process(tried.block, *other)
+        fresh = _in_fresh_process(tried.block, *other, seeds[0])
         if not _same(seen[-1], fresh, _ROUNDING):
-            if not _same(fresh, _in_fresh_process(tried.block, *other), _ROUNDING):
+            if not _same(fresh, _in_fresh_process(tried.block, *other, seeds[1]), _ROUNDING):
                 raise _Failed(
                     f"{what}: two fresh processes give one seed two results; the order of a set, or id()?"
                 )
@@ -295,8 +298,8 @@ def _fold(tried: _Tried) -> str:
     return "earlier fits, and the labels they were given, leave no trace"
 
 
-def _in_fresh_process(block: Mapping[str, Any], X: Any, y: Any) -> np.ndarray:
-    with closing(SubprocessFitter(Limits())) as fitter:
+def _in_fresh_process(block: Mapping[str, Any], X: Any, y: Any, hash_seed: int | None = None) -> np.ndarray:
+    with closing(SubprocessFitter(Limits(), hash_seed=hash_seed)) as fitter:
         try:
             return fitter.fit(block, X, y, _SEED).result.weights
         except FitEnded as ended:

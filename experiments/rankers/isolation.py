@@ -29,11 +29,14 @@ class ChildProcess:
         Dotted name of a function without parameters that the process runs; it works on :func:`requests`.
     n_threads : int, default=1
         What numerical libraries in that process may start with.
+    hash_seed : int, optional
+        ``PYTHONHASHSEED`` of that process, which decides the order of sets of text; as in this process if None.
     """
 
-    def __init__(self, serve: str, n_threads: int = 1):
+    def __init__(self, serve: str, n_threads: int = 1, hash_seed: int | None = None):
         self._serve = serve
         self._n_threads = n_threads
+        self._hash_seed = hash_seed
         self._process: subprocess.Popen | None = None
         self._answers: queue.Queue = queue.Queue()
 
@@ -93,6 +96,8 @@ class ChildProcess:
         environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(self._n_threads))
         # Rankers of the user's own may lie anywhere on this process' path.
         environment["PYTHONPATH"] = os.pathsep.join(each for each in sys.path if each)
+        if self._hash_seed is not None:
+            environment["PYTHONHASHSEED"] = str(self._hash_seed)
         module, _, function = self._serve.rpartition(".")
         process = subprocess.Popen(
             [sys.executable, "-c", f"from {module} import {function}; {function}()", str(os.getpid())],
@@ -206,11 +211,13 @@ class SubprocessFitter:
         For every fit. Without any, a ranker that takes its process down still costs no more than its fold.
     n_threads : int, default=1
         What numerical libraries in that process may start with.
+    hash_seed : int, optional
+        As for :class:`ChildProcess`.
     """
 
-    def __init__(self, limits: Limits, n_threads: int = 1):
+    def __init__(self, limits: Limits, n_threads: int = 1, hash_seed: int | None = None):
         self.limits = limits
-        self._child = ChildProcess("experiments.rankers.isolation.serve", n_threads)
+        self._child = ChildProcess("experiments.rankers.isolation.serve", n_threads, hash_seed)
 
     @property
     def process(self) -> int:

@@ -88,6 +88,12 @@ def test_each_rule_broken_once(name, broken, says):
     assert re.search(says, outcome.said), outcome.said
 
 
+@pytest.mark.parametrize("hash_seed", ["0", "1", "2"])
+def test_the_order_of_a_set_is_found_where_every_process_has_the_same_hash_seed(hash_seed, monkeypatch):
+    monkeypatch.setenv("PYTHONHASHSEED", hash_seed)
+    test_each_rule_broken_once("ByTheOrderOfASet", "fold", "two fresh processes give one seed two results")
+
+
 @pytest.mark.parametrize(
     ("name", "which", "state", "says"),
     [
