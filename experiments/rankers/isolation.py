@@ -1,4 +1,9 @@
-"""A second process that does what it is asked, one request after the other, and may die of it."""
+"""A second process that does what it is asked, one request after the other, and may die of it.
+
+It is no worker of loky, joblib's pool of processes: a future of such a pool has one answer, and a fit sends
+two (the clock of its limit starts with the first); and its workers stay in the process group of the terminal,
+whose Ctrl-C then reaches the fit before the program has kept what is finished.
+"""
 
 from __future__ import annotations
 

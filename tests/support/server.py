@@ -42,6 +42,8 @@ class DataServer(ThreadingHTTPServer):
     ----------
     asked : list of (path, headers)
         Every request, in order.
+    retry_after : str
+        What a path that is "busy" asks for.
     """
 
     daemon_threads = True
@@ -49,6 +51,7 @@ class DataServer(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files, self.moods, self.asked = {}, {}, []
+        self.retry_after = "1"
         self.lock = threading.Lock()
         self.closing = threading.Event()
         threading.Thread(target=functools.partial(self.serve_forever, 0.05), daemon=True).start()
@@ -269,7 +272,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(302, 0, Location=self.path)
 
     def _busy(self, content, kind):
-        self._head(503, 0, Retry_After="1")
+        self._head(503, 0, Retry_After=self.server.retry_after)
 
     def _hang_up(self, content, kind):
         self.connection.shutdown(socket.SHUT_RDWR)

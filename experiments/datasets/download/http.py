@@ -8,7 +8,7 @@ import logging
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on trying.
+    """How long to go on trying, by the rules of urllib3's ``Retry``.
 
     Attributes
     ----------
@@ -37,7 +37,8 @@ class Patience:
     unreached_attempts : int
         Requests in all, when no connection is made: without a network the answer should come soon.
     first_wait : float
-        Seconds before the second request; doubled each time.
+        Half of the seconds before the third request; doubled each time. The second request comes at once, unless
+        the server asks for a pause.
     longest_wait : float
         Seconds; the most that is waited, also when the server asks for more.
     connect_timeout, read_timeout : float
@@ -56,11 +57,11 @@ PATIENCE = Patience()
 
 
 class _Again(Exception):
-    """An attempt failed in a way that another may not; ``wait`` is what the server asks for, in seconds."""
+    """An attempt failed in a way that another may not; ``headers`` are those of an answer that says so."""
 
-    def __init__(self, reason: str, wait: float = 0.0, reached: bool = True) -> None:
+    def __init__(self, reason: str, headers: Mapping[str, str] | None = None, reached: bool = True) -> None:
         super().__init__(reason)
-        self.wait = wait
+        self.headers = headers
         self.reached = reached
 
 
@@ -88,21 +89,31 @@ def transfer(url: str, part: Path, *, patience: Patience | None = None, length_n
     DownloadError
         When the server cannot be reached, answers with an error, or always breaks off; or the disk is full.
     """
+    from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, ProtocolError
+    from urllib3.util import Retry
+
     patience = patience or PATIENCE
-    failed = unreached = 0
+    retry = Retry(
+        patience.attempts - 1,
+        connect=patience.unreached_attempts - 1,
+        backoff_factor=patience.first_wait,
+        backoff_max=patience.longest_wait,
+    )
     while True:
         try:
             _attempt(url, part, patience, length_needed)
             return
         except _Again as error:
-            failed += 1
-            unreached += not error.reached
-            if failed >= patience.attempts or unreached >= patience.unreached_attempts:
+            kind = ProtocolError if error.reached else ConnectTimeoutError
+            try:
+                retry = retry.increment("GET", url, error=kind(str(error)))
+            except MaxRetryError:
                 if part.is_file() and not part.stat().st_size:
                     discard(part)  # nothing to go on from
+                failed = len(retry.history) + 1
                 times = "once" if failed == 1 else f"{failed} times"
                 raise DownloadError(f"{url} cannot be downloaded: {error} (tried {times})") from error
-            wait = min(max(patience.first_wait * 2 ** (failed - 1), error.wait), patience.longest_wait)
+            wait = min(max(retry.get_backoff_time(), _wait_asked_for(error, retry)), patience.longest_wait)
             logger.info("%s: %s; trying again in %g s", url, error, wait)
             time.sleep(wait)
 
@@ -148,7 +159,7 @@ def _attempt(url: str, part: Path, patience: Patience, length_needed: bool) -> N
         raise DownloadError(f"{url} cannot be downloaded: {_reason(error)}") from error
     with response:
         if response.status_code in _PASSING:
-            raise _Again(_status(response), _wait_asked_for(response))
+            raise _Again(_status(response), response.headers)
         if response.status_code == 416 or (response.status_code == 206 and not _goes_on(response, done)):
             discard(part)
             raise _Again("the server has another range of the file than asked for")
@@ -260,9 +271,13 @@ def _status(response: Any) -> str:
     return f"HTTP {response.status_code} {response.reason or ''}".rstrip() + said + address
 
 
-def _wait_asked_for(response: Any) -> float:
-    asked = response.headers.get("Retry-After", "")
-    return float(asked) if asked.isdigit() else 0.0
+def _wait_asked_for(error: _Again, retry: Any) -> float:
+    from urllib3.exceptions import InvalidHeader
+
+    try:
+        return retry.parse_retry_after((error.headers or {}).get("Retry-After", "0"))
+    except InvalidHeader:  # neither seconds nor a date
+        return 0.0
 
 
 def _was_reached(error: BaseException) -> bool:

@@ -5,6 +5,7 @@ import hashlib
 import os
 import socket
 import time
+from email.utils import formatdate
 
 import pytest
 from downloads import DATA, MD5, SHA256, obtain
@@ -183,10 +184,17 @@ def test_waits_longer_each_time(server, cache, monkeypatch):
     monkeypatch.setattr(http, "PATIENCE", http.Patience(attempts=5, first_wait=1, longest_wait=6))
     with pytest.raises(DownloadError, match="tried 5 times"):
         obtain(server.put("/data.csv", DATA, "500"), cache)
-    assert waits == [1, 2, 4, 6] and len(server.asked) == 5
-    waits.clear()
-    obtain(server.put("/more.csv", DATA, "busy", "fine"), cache)
-    assert waits == [1]
+    assert waits == [0, 2, 4, 6] and len(server.asked) == 5
+
+
+def test_waits_as_long_as_the_server_asks_for(server, cache, monkeypatch):
+    waits = []
+    monkeypatch.setattr(http.time, "sleep", waits.append)
+    monkeypatch.setattr(http, "PATIENCE", http.Patience(longest_wait=6))
+    for asked in ("1", formatdate(time.time() + 100, usegmt=True), "soon", "-3"):
+        server.retry_after = asked
+        obtain(server.put(f"/{len(waits)}.csv", DATA, "busy", "fine"), cache)
+    assert waits == [1, 6, 0, 0]
 
 
 @pytest.mark.parametrize("mood", ["404", "page", "endless"])
