@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from reliefe import _forks as _forks  # has to be there before a fork
 
 if TYPE_CHECKING:
+    from reliefe import inspection
     from reliefe.reliefe import ReliefE
     from reliefe.relieff import ReliefF
     from reliefe.surf import SURF, MultiSURF, MultiSURFStar, SURFStar
@@ -27,6 +28,7 @@ __all__ = [
     "SURFStar",
     "TuRF",
     "__version__",
+    "inspection",
 ]
 
 _HOMES = {
@@ -44,6 +46,8 @@ _HOMES = {
 if not TYPE_CHECKING:  # type checkers know the names above, and that there are no others
 
     def __getattr__(name):
+        if name == "inspection":
+            return import_module("reliefe.inspection")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = globals()[name] = getattr(import_module(_HOMES[name]), name)

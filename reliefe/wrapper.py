@@ -18,6 +18,32 @@ def _may_take_missing(ranker):
     return not isinstance(ranker, Ranker) or get_tags(ranker).input_tags.allow_nan
 
 
+def weights_of(ranker, n_columns, who):
+    """Return the weights of a fitted ranker of any library, (n_columns,).
+
+    Raises
+    ------
+    ValueError
+        Where these are not finite numbers, one for each column in their order; ``who`` stands first.
+    """
+    given = getattr(ranker, "feature_importances_", np.empty(0))
+    who = f"{who}: {type(ranker).__name__}"
+    if hasattr(given, "iloc") and list(given.index) != list(range(len(given))):
+        raise ValueError(
+            f"{who} gave feature_importances_ with labels, whose order is not known to be that of the columns; "
+            "an array is needed."
+        )
+    if np.ma.is_masked(given) or np.asarray(given).dtype.kind not in "biuf":
+        raise ValueError(f"{who} gave feature_importances_ that are no numbers, or masked.")
+    found = np.asarray(given, dtype=np.float64)
+    if found.shape != (n_columns,) or not np.isfinite(found).all():
+        raise ValueError(
+            f"{who} gave no feature_importances_ with one finite weight for each of {n_columns} columns "
+            f"(shape {found.shape})."
+        )
+    return found
+
+
 class SubsetRanker(Ranker):
     """What TuRF and VLS share; a subclass decides which columns are weighed when."""
 
@@ -109,22 +135,7 @@ class SubsetRanker(Ranker):
             )
         if hasattr(ranker, "classes_"):
             self.classes_ = ranker.classes_
-        given = getattr(ranker, "feature_importances_", np.empty(0))
-        who = f"{type(self).__name__}: {type(ranker).__name__}"
-        if hasattr(given, "iloc") and list(given.index) != list(range(len(given))):
-            raise ValueError(
-                f"{who} gave feature_importances_ with labels, whose order is not known to be that of the columns; "
-                "an array is needed."
-            )
-        if np.ma.is_masked(given) or np.asarray(given).dtype.kind not in "biuf":
-            raise ValueError(f"{who} gave feature_importances_ that are no numbers, or masked.")
-        found = np.asarray(given, dtype=np.float64)
-        if found.shape != columns.shape or not np.isfinite(found).all():
-            raise ValueError(
-                f"{who} gave no feature_importances_ with one finite weight for each of {columns.shape[0]} columns "
-                f"(shape {found.shape})."
-            )
-        return found
+        return weights_of(ranker, columns.shape[0], type(self).__name__)
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken: those of the wrapped ranker."""

@@ -18,10 +18,10 @@ from experiments.metrics.stability import (
     fold_pairs,
     orders,
     ranking_stability,
-    selection_stability,
     tied_cuts,
     top_sets,
 )
+from reliefe.agreement import selection_stability
 
 #: How many top features of each fold make a set.
 TOPS = (10, 50, 100)

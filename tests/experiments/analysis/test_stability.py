@@ -19,10 +19,10 @@ from experiments.metrics.stability import (
     fold_pairs,
     orders,
     ranking_stability,
-    selection_stability,
     tied_cuts,
     top_sets,
 )
+from reliefe.inspection import selection_stability
 
 
 def sets(n_features, *chosen):

@@ -25,11 +25,12 @@ from experiments.analysis.selection import complete_rows
 from experiments.config.compose import compose_runs
 from experiments.errors import BadScoresError
 from experiments.figures import style
-from experiments.metrics.stability import orders, selection_stability, top_sets
+from experiments.metrics.stability import orders, top_sets
 from experiments.report import posteriors
 from experiments.report import study as whole_study
 from experiments.report.page.table import number
 from experiments.report.tables import Tables, escaped, formula
+from reliefe.inspection import selection_stability
 
 FEW = {"n_repeats": 1, "n_splits": 3}
 SOME = {name: RANKERS[name] for name in ("reliefe", "relieff", "skrebate_surf", "random_forest")}
