@@ -109,7 +109,7 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
 
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(conf.resolve()), version_base="1.3"):
-        composer = _Composer(choices, folders[1:])
+        composer = _Composer(choices, folders)
         listed = {group: list(each) for group, each in choices.items()}
         listed[ALSO] = listed["ranker"]
         further = dict.fromkeys(("ranker", ALSO), composer.rankers.composed)
@@ -173,20 +173,31 @@ def _study(
 class _Composer:
     """Composes group by group, each distinct one once: 14 rankers × 20 data sets are 34 compositions, not 280."""
 
-    def __init__(self, choices: dict[str, dict[str, Path]], folders: Sequence[Path] = ()) -> None:
+    def __init__(self, choices: dict[str, dict[str, Path]], folders: Sequence[Path]) -> None:
         self._choices = choices
         self._blocks: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
         self._stock: dict[tuple[str, str], dict[str, Any]] = {}
-        quoted = ["'file://" + str(each).replace("\\", "\\\\").replace("'", "\\'") + "'" for each in folders]
-        self._own_folders = list(folders)
+        self._own_folders = list(folders[1:])
+        quoted = [
+            "'file://" + str(each).replace("\\", "\\\\").replace("'", "\\'") + "'"
+            for each in self._own_folders
+        ]
         self._search = [f"hydra.searchpath=[{','.join(quoted)}]"] if quoted else []
+        self._state = None if self._own_folders else _state_of(folders[0])
         self._root, self._defaults = self._compose([])
         self.rankers = RankerNames(choices["ranker"], choices[DISTANCE], self._defaults["ranker"])
         self._seed = self._root["seed"]
         self._top_level = [*GROUPS, *_SHORTHANDS, ALSO, *(key for key in self._root if key not in GROUPS)]
 
     def _compose(self, overrides: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
-        return _hydra_compose(overrides, self._search)
+        if self._state is None:
+            return _hydra_compose(overrides, self._search)
+        asked = (self._state, *overrides)
+        if asked not in _COMPOSED:
+            while len(_COMPOSED) >= _MOST_COMPOSED:
+                del _COMPOSED[next(iter(_COMPOSED))]
+            _COMPOSED[asked] = _hydra_compose(overrides)
+        return copy.deepcopy(_COMPOSED[asked])
 
     def run(self, overrides: Sequence[Override]) -> ResolvedConfig:
         for each in overrides:
@@ -224,9 +235,10 @@ class _Composer:
     def _stock_of(self, group: str, name: str) -> dict[str, Any]:
         """Return the block of one YAML file, as it is."""
         if (group, name) not in self._stock:
-            is_default = name == self._defaults[group]
-            stock = self._root[group] if is_default else self._compose([f"{group}={name}"])[0][group]
             file = self._choices[group][name]
+            stock = self._root[group] if name == self._defaults[group] else _plain(file)
+            if stock is None:
+                stock = self._compose([f"{group}={name}"])[0][group]
             is_own = file.parents[1] in self._own_folders
             stock = conforming(group, stock, str(file) if is_own else f"conf/{group}/{name}.yaml")
             if group == "dataset" and is_own:
@@ -369,6 +381,33 @@ def _typed(change: Override, changes: Sequence[Override], stock: Mapping[str, An
     value = converted(change.value, kind, f"dataset.{path[-1]}", UNKNOWN if text is None else text)
     same = type(value) is type(change.value) and repr(value) == repr(change.value)
     return change if same else replace(change, text=written(value), value=value)
+
+
+#: Compositions of this process, for as long as no YAML file changes: `publish.py` asks for many studies.
+_COMPOSED: dict[tuple[Any, ...], tuple[dict[str, Any], dict[str, str]]] = {}
+_MOST_COMPOSED = 200
+
+
+def _state_of(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of all YAML files."""
+    states = [(str(file), file.stat()) for file in sorted(folder.rglob("*.yaml"))]
+    return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)
+
+
+def _plain(file: Path) -> dict[str, Any] | None:
+    """Return the block of a YAML file that Hydra would take as it is: a twentieth of a composition's time.
+
+    None for a file that says how it is to be composed, and for one that cannot be read: its error is Hydra's.
+    """
+    from omegaconf import OmegaConf
+
+    try:
+        if "@package" in file.read_text(encoding="utf-8"):
+            return None
+        block: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
+    except Exception:
+        return None
+    return block if block and isinstance(block, dict) and "defaults" not in block else None
 
 
 def _hydra_compose(

@@ -1,0 +1,69 @@
+"""YAML files that are read without a composition: as Hydra composes them, and all others left to it."""
+
+import pytest
+
+from experiments.config import compose
+from experiments.config.compose import GROUPS, PROJECT_ROOT, compose_runs
+from experiments.config.help import files
+from experiments.errors import ConfigError
+
+CONF = PROJECT_ROOT / "conf"
+
+
+def test_shipped_files_are_the_blocks_that_hydra_composes():
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+    from omegaconf import OmegaConf
+
+    shipped = {group: files([CONF], group) for group in GROUPS}
+    # All files of a group side by side, each at a place of its own.
+    asked = [f"+{group}@{group}s.{name}={name}" for group, each in shipped.items() for name in each]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        composed = OmegaConf.to_container(hydra_compose("config", overrides=asked), resolve=False)
+    for group, each in shipped.items():
+        for name, file in each.items():
+            assert repr(compose._plain(file)) == repr(composed[f"{group}s"][name]), (group, name)
+
+
+#: What a ranker's file may hold that Hydra does not take as it is, or not at all.
+OTHERS = {
+    "defaults": "defaults: [relieff, _self_]\nn_neighbors: 4\n",
+    "package": "# @package ranker\n_target_: reliefe.ReliefF\nn_neighbors: 4\n",
+    "empty": "",
+    "list": "- _target_: reliefe.ReliefF\n",
+    "broken": "_target_: [reliefe.ReliefF\n",
+    "twice": "_target_: reliefe.ReliefF\nn_neighbors: 4\nn_neighbors: 5\n",
+    "bytes": b"_target_: reliefe.ReliefF\ndisplay_name: \xff\n",
+}
+
+
+def composed(folder):
+    try:
+        return compose_runs(["ranker=mine", "--config-dir", str(folder)]).configs[0]["ranker"]
+    except (ConfigError, UnicodeDecodeError) as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_files_are_left_to_hydra(name, tmp_path):
+    file = tmp_path / "ranker" / "mine.yaml"
+    file.parent.mkdir()
+    text = OTHERS[name]
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    found = composed(tmp_path)
+    assert compose._plain(file) is None
+    if name in ("defaults", "package"):
+        assert found["_target_"].endswith("ReliefF") and found["n_neighbors"] == 4
+    else:
+        assert isinstance(found, str)
+
+
+@pytest.mark.parametrize("text", ["n_neighbors: 1e1\n", "n_neighbors: ${seed}\n", "n_neighbors: 0o7\n"])
+def test_numbers_and_references_are_read_as_hydra_reads_them(text, tmp_path, monkeypatch):
+    file = tmp_path / "ranker" / "mine.yaml"
+    file.parent.mkdir()
+    file.write_text("_target_: reliefe.ReliefF\n" + text, encoding="utf-8")
+    assert compose._plain(file) is not None
+    found = composed(tmp_path)
+    monkeypatch.setattr(compose, "_plain", lambda file: None)
+    assert repr(found) == repr(composed(tmp_path))
