@@ -58,11 +58,14 @@ ROW_SCHEMA = pa.schema(
         ("time_limit_seconds", pa.float64()),  # of the ranker's fit, when there was one
         ("memory_limit_mib", pa.float64()),
         ("measurement", pa.string()),  # JSON object: what a side experiment measured; null for rankings
+        # "own_trees": forests were grown by experiments.learners; "learner": by the learner itself; "own_trees,
+        # learner": some by each. Null for a learner that goes on from fewer features to more.
+        ("learner_way", pa.string()),
     ]
 )
 
 #: Columns that rows written by earlier versions do not have.
-ADDED_COLUMNS = ("time_limit_seconds", "memory_limit_mib", "measurement")
+ADDED_COLUMNS = ("time_limit_seconds", "memory_limit_mib", "measurement", "learner_way")
 
 #: Columns that may differ between two runs of the same cell.
 VOLATILE_COLUMNS = (
@@ -79,6 +82,7 @@ VOLATILE_COLUMNS = (
     "machine",
     "time_limit_seconds",
     "memory_limit_mib",
+    "learner_way",
 )
 
 

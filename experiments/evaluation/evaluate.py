@@ -171,6 +171,7 @@ def evaluate_all_features(
         return {
             "learner_seconds": learnt.seconds,
             "learner_converged": learnt.converged,
+            "learner_way": learnt.way,
             **_scores(grid, learnt.micro, learnt.macro),
         }
 
@@ -235,6 +236,7 @@ def evaluate_ranking(
             **numbers,
             "learner_seconds": learnt.seconds,
             "learner_converged": learnt.converged and whole["learner_converged"],
+            "learner_way": learnt.way,
             **_scores(grid, [*learnt.micro, whole["f1_micro_all"]], [*learnt.macro, whole["f1_macro_all"]]),
         }
 
@@ -306,7 +308,13 @@ class _Learnt:
     macro: list[float] = field(default_factory=list)
     seconds: float = 0.0
     converged: bool = True
-    way: str | None = None  # how the last prediction came about, as experiments.learners.forest says it
+    ways: set[str] = field(
+        default_factory=set
+    )  # how predictions came about, as experiments.learners.forest says it
+
+    @property
+    def way(self) -> str | None:
+        return ", ".join(sorted(self.ways, reverse=True)) or None
 
 
 def _each_fold(
@@ -463,7 +471,8 @@ def _learn(
                 learnt.micro.append(score.micro)
                 learnt.macro.append(score.macro)
                 learnt.seconds += score.seconds
-                learnt.way = score.way
+                if score.way is not None:
+                    learnt.ways.add(score.way)
     finally:
         if known is not None:
             known.write()

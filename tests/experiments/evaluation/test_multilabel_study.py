@@ -157,8 +157,10 @@ def test_rows_do_not_depend_on_whose_trees_they_are(monkeypatch, as_csr):
         tables.append(evaluated(cell(grid_points=5), X, y).table)
     half = len(ways) // 2
     assert ways == ["own_trees"] * half + ["learner"] * half and half > 3
+    assert set(tables[0]["learner_way"].to_pylist()) == {"own_trees"}
+    assert set(tables[1]["learner_way"].to_pylist()) == {"learner"}
     for column in tables[0].column_names:
-        if "seconds" not in column and column != "peak_memory_mib":
+        if "seconds" not in column and column not in ("peak_memory_mib", "learner_way"):
             assert tables[0][column].equals(tables[1][column]), column
 
 
