@@ -262,9 +262,13 @@ class _Composer:
         block = copy.deepcopy(stock)
         # A target from the outside takes none of the parameters written for the target it replaces.
         replaced = [each.key.rpartition(".")[0] for each in changes if each.key.endswith("._target_")]
+        replaced.sort(key=lambda path: path.count("."))
         for path in replaced:
-            _at(block, path.split(".")[1:], path).clear()
-        for each in sorted(changes, key=lambda change: not change.key.endswith("._target_")):
+            _block_at(block, path.split(".")[1:], path).clear()
+        targets_first = sorted(
+            changes, key=lambda change: change.key.count(".") if change.key.endswith("._target_") else 99
+        )
+        for each in targets_first:
             self._check_key(block, each, group, chosen)
         if changes:
             whole = [f"{group}={base}", *(f"++{group}.{key}={value}" for key, value in added.items())]
@@ -287,15 +291,18 @@ class _Composer:
         """Let through keys of the YAML file, and parameters of a block's target that the file leaves out."""
         *path, last = change.key.split(".")[1:]
         node: dict[str, Any] = block
+        outer: dict[str, Any] = {}
         for depth, part in enumerate(path):
             if part not in node:
                 raise self._wrong_key(change, path[:depth], node)
             if not isinstance(node[part], dict):
                 where = ".".join([group, *path[: depth + 1]])
                 raise ConfigError(f"{change.typed}: {where} of {chosen} is a single value and has no keys")
-            node = node[part]
+            outer, node = node, node[part]
         if last == "_target_":
             locate(change.value)
+            if "_target_" in outer:  # this block is to be one of its parameters
+                _check_parameter(outer, path[-1], ".".join([group, *path[:-1]]))
         if last in node:
             return
         if last in RESERVED:
@@ -306,13 +313,7 @@ class _Composer:
             raise self._wrong_key(change, path, node)
         obj = locate(target)
         scores = group == "ranker" and not path and is_score_function(obj, node.get("_partial_"))
-        names, any_name = parameter_names(obj, leave_out=2 if scores else 0)
-        names = [name for name in names if name != "places"]
-        if not any_name and last not in names:
-            where = ".".join([group, *path])
-            raise wrong_name(
-                f"parameter of {where} {target}:", last, dict.fromkeys([*_settings(node), *names])
-            )
+        _check_parameter(node, last, ".".join([group, *path]), leave_out=2 if scores else 0)
 
     def _wrong_key(
         self, change: Override, path: Sequence[str] = (), node: Mapping[str, Any] | None = None
@@ -331,6 +332,16 @@ class _Composer:
         return ConfigError(f"{str(error).splitlines()[0]}\nvalid: {', '.join(valid)}")
 
 
+def _check_parameter(node: Mapping[str, Any], name: str, where: str, leave_out: int = 0) -> None:
+    """Let through the names of parameters of a block's target."""
+    target = node["_target_"]
+    names, any_name = parameter_names(locate(target), leave_out=leave_out)
+    names = [each for each in names if each != "places"]
+    if not any_name and name not in names:
+        settings = [each for each in _settings(node) if each != name]
+        raise wrong_name(f"parameter of {where} {target}:", name, dict.fromkeys([*settings, *names]))
+
+
 def _settings(node: Mapping[str, Any]) -> list[str]:
     return [key for key in node if key not in RESERVED]
 
@@ -342,6 +353,16 @@ def _at(node: dict[str, Any], path: Sequence[str], typed: str) -> dict[str, Any]
     if not isinstance(found, dict):
         raise ConfigError(f"{typed} is no block of keys, so it takes no _target_")
     return found
+
+
+def _block_at(node: dict[str, Any], path: Sequence[str], typed: str) -> dict[str, Any]:
+    """Return a block; a parameter of a target becomes one, so that an object can be given for it."""
+    if path:
+        parent = _at(node, path[:-1], typed)
+        if "_target_" in parent or not parent:  # one without any has just been replaced
+            if not isinstance(parent.get(path[-1]), dict):
+                parent[path[-1]] = {}
+    return _at(node, path, typed)
 
 
 def _source_parameters(dataset: Mapping[str, Any]) -> list[str]:

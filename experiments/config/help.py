@@ -31,7 +31,8 @@ Keys
   dataset=NAME  ranker=NAME  protocol=NAME   what to run; several names: dataset=wine,digits
   target_distance=NAME                       multi-label; relieff_f1 is short for ranker=relieff target_distance=f1
   ranker.PARAMETER=VALUE                     any parameter of the ranker: ranker.n_neighbors=5,15
-  ranker._target_=package.module.Class       a ranker of your own (fit, then feature_importances_ or scores_)
+  ranker._target_=package.module.Class       a ranker of your own (fit, then feature_importances_,
+                                             scores_, coef_ or ranking_)
   also=NAME  also._target_=…  also.KEY=VALUE  a ranker added to those of the study, or of ranker=
   protocol.n_splits  .n_repeats  .grid_points  .max_rows  .learner.PARAMETER  .multilabel_learner.PARAMETER
   dataset.path=FILE dataset.target=COLUMN    data of your own, with dataset=csv and the like; [a,b] = labels

@@ -1,8 +1,8 @@
 """From a ranker's YAML block to weights.
 
-Any class with ``fit(X, y)`` that leaves ``feature_importances_`` or ``scores_`` behind is a ranker, and so is any
-function ``f(X, y)`` that returns one score per column. Nothing here knows the rankers by name; what they can be
-given is asked of :mod:`experiments.rankers.tasks`.
+Any class with ``fit(X, y)`` that leaves ``feature_importances_``, ``scores_``, ``coef_`` or ``ranking_``
+behind is a ranker, and so is any function ``f(X, y)`` that returns one score per column. Nothing here knows
+the rankers by name; what they can be given is asked of :mod:`experiments.rankers.tasks`.
 """
 
 from __future__ import annotations

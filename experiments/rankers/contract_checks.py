@@ -161,7 +161,7 @@ def _weights(tried: _Tried) -> str:
             tried.weights(X, y)
         except RankerError as error:
             raise _Failed(
-                f"{error}; feature_importances_ (or scores_, or what the function returns) "
+                f"{error}; feature_importances_ (or scores_, coef_, ranking_, or what the function returns) "
                 "must be one finite real number per feature"
             ) from error
         except Exception as error:

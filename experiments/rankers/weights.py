@@ -11,6 +11,9 @@ from scipy import sparse
 
 from experiments.errors import RankerError
 
+#: Where weights are looked for, in this order.
+_ATTRIBUTES = ("feature_importances_", "scores_", "coef_", "ranking_")
+
 
 def fitted_weights(estimator: Any, name: str, n_features: int) -> np.ndarray:
     """Take the weights of a fitted ranker.
@@ -18,7 +21,9 @@ def fitted_weights(estimator: Any, name: str, n_features: int) -> np.ndarray:
     Parameters
     ----------
     estimator : object
-        With ``feature_importances_``, else ``scores_``.
+        With ``feature_importances_``, else ``scores_``, else ``coef_`` (of several classes: the sum of absolute
+        values, as scikit-learn's ``SelectFromModel`` takes it), else ``ranking_`` (1 for the best, as of
+        scikit-learn's ``RFE``).
     name : str
         What to call it in errors.
     n_features : int
@@ -38,10 +43,32 @@ def fitted_weights(estimator: Any, name: str, n_features: int) -> np.ndarray:
         weights = getattr(estimator, attribute, None)
         if weights is not None:
             return checked_weights(weights, name, n_features)
-    for attribute in ("feature_importances_", "scores_"):
+    for attribute, read in (("coef_", _of_coefficients), ("ranking_", _of_ranking)):
+        found = getattr(estimator, attribute, None)
+        if found is not None:
+            return checked_weights(read(found, name, n_features), name, n_features)
+    for attribute in _ATTRIBUTES:
         if hasattr(estimator, attribute):
             raise RankerError(f"{name} has {attribute}, but it is None after fit")
-    raise RankerError(f"{name} has neither feature_importances_ nor scores_ after fit")
+    raise RankerError(f"{name} has neither {', '.join(_ATTRIBUTES[:-1])} nor {_ATTRIBUTES[-1]} after fit")
+
+
+def _of_coefficients(coefficients: Any, name: str, n_features: int) -> np.ndarray:
+    """Return one weight per feature: how large its coefficients are."""
+    if sparse.issparse(coefficients):
+        coefficients = coefficients.toarray()
+    rows = np.atleast_2d(np.asarray(coefficients))
+    if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiu":
+        raise RankerError(
+            f"{name} gave coefficients (coef_) of shape {rows.shape} and type {rows.dtype} for {n_features} "
+            "columns; they must be real numbers, one column per feature"
+        )
+    return np.abs(rows).sum(axis=0)
+
+
+def _of_ranking(places: Any, name: str, n_features: int) -> np.ndarray:
+    """Return weights that put the feature with the lowest place first."""
+    return -checked_weights(places, f"{name} (ranking_)", n_features)
 
 
 def checked_weights(weights: Any, name: str, n_features: int) -> np.ndarray:

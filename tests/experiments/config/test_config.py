@@ -234,6 +234,28 @@ def test_own_ranker_gets_no_parameter_of_the_one_it_replaces(own_ranker):
         compose_runs([f"ranker._target_={own_ranker}.Mihe"])
 
 
+def test_objects_among_the_parameters_of_a_ranker_are_typed_too():
+    rfe = "ranker._target_=sklearn.feature_selection.RFE"
+    svm = "ranker.estimator._target_=sklearn.svm.LinearSVC"
+    config = only(svm, "ranker.estimator.C=0.1", rfe, "ranker.step=2")
+    assert config["ranker"] == {
+        "_target_": "sklearn.feature_selection.RFE",
+        "estimator": {"_target_": "sklearn.svm.LinearSVC", "C": 0.1},
+        "step": 2,
+        "display_name": "RFE [estimator.C=0.1,estimator._target_=sklearn.svm.LinearSVC,step=2]",
+    }
+    deeper = "ranker.estimator.estimator._target_=sklearn.tree.DecisionTreeClassifier"
+    boosted = "ranker.estimator._target_=sklearn.ensemble.AdaBoostClassifier"
+    block = only(rfe, deeper, boosted)["ranker"]["estimator"]
+    assert block["estimator"] == {"_target_": "sklearn.tree.DecisionTreeClassifier"}
+    with pytest.raises(ConfigError, match=r"parameter of ranker.estimator sklearn.svm.LinearSVC:.*'D'"):
+        compose_runs([rfe, svm, "ranker.estimator.D=1"])
+    with pytest.raises(ConfigError, match=r"parameter of .*RFE.*'estimate'"):
+        compose_runs([rfe, "ranker.estimate._target_=sklearn.svm.LinearSVC"])
+    with pytest.raises(ConfigError, match=r"ranker\.n_neighbors\.x"):
+        compose_runs(["ranker=relieff", "ranker.n_neighbors.x._target_=sklearn.svm.LinearSVC"])
+
+
 # --- slips of the pen
 
 SLIPS = [

@@ -47,7 +47,7 @@ def test_a_ranker_that_keeps_to_everything_passes_every_check():
         ("NotANumber", "weights", "not finite"),
         ("Complex", "weights", "complex"),
         ("GivesNone", "weights", r"has feature_importances_, but it is None after fit; feature_imp"),
-        ("Empty", "weights", r"nor scores_ after fit; feature_importances_ \(or"),
+        ("Empty", "weights", r"nor ranking_ after fit; feature_importances_ \(or"),
         ("Texts", "weights", "hold text, such as"),
         ("Masked", "weights", "1 of them are masked"),
         ("Named", "weights", "under the labels 'f0', 'f1', 'f2', …, which do not say what features"),

@@ -10,6 +10,9 @@ import pytest
 import yaml
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.datasets import load_wine
+from sklearn.feature_selection import RFE
+from sklearn.linear_model import LogisticRegression
 
 from experiments.config.compose import PROJECT_ROOT
 from experiments.config.help import names
@@ -290,7 +293,55 @@ def test_seed_reaches_what_is_random_and_nothing_else():
     assert not np.array_equal(first, rank(own("Draws"), X, y, seed=5).weights)
 
 
+def test_coefficients_are_weights_by_their_size():
+    X, y = load_wine(return_X_y=True)
+    X = X / X.max(axis=0)
+    for classes, n_rows in ((y, 3), ((y == 1).astype(int), 1)):
+        block = {"_target_": "sklearn.linear_model.LogisticRegression", "C": 0.5}
+        fitted = LogisticRegression(C=0.5).fit(X, classes)
+        assert fitted.coef_.shape == (n_rows, 13)
+        expected = [sum(abs(row[j]) for row in fitted.coef_) for j in range(13)]
+        assert np.allclose(rank(block, X, classes, 0).weights, expected, rtol=1e-12)
+
+
+def test_places_are_weights_the_other_way_round():
+    X, y = load_wine(return_X_y=True)
+    X = X / X.max(axis=0)
+    estimator = {"_target_": "sklearn.linear_model.LogisticRegression", "C": 0.5}
+    block = {"_target_": "sklearn.feature_selection.RFE", "estimator": estimator, "n_features_to_select": 1}
+    places = RFE(LogisticRegression(C=0.5), n_features_to_select=1).fit(X, y).ranking_
+    assert sorted(places) == list(range(1, 14))
+    order = np.argsort(-rank(block, X, y, 0).weights)
+    assert places[order].tolist() == list(range(1, 14))
+
+
 # --- what goes wrong
+
+
+class Coefficients(Answers):
+    def fit(self, X, y):
+        self.coef_ = self.answer
+
+
+class Places(Answers):
+    def fit(self, X, y):
+        self.ranking_ = self.answer
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "says"),
+    [
+        ("Coefficients", [1.0, 2.0], r"coefficients \(coef_\) of shape \(1, 2\).* for 6 columns"),
+        ("Coefficients", ["a"] * 6, "type <U1 for 6 columns; they must be real numbers"),
+        ("Coefficients", [1.0, float("nan"), 1.0, 1.0, 1.0, 1.0], "not finite"),
+        ("Coefficients", None, "has coef_, but it is None"),
+        ("Places", [1, 2], r"\(ranking_\) gave weights of shape \(2,\)"),
+        ("Places", None, "has ranking_, but it is None"),
+    ],
+)
+def test_coefficients_and_places_that_are_none(name, answer, says):
+    with pytest.raises(RankerError, match=says):
+        rank(own(name, answer=answer), *table(), 0)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +360,7 @@ def test_weights_that_are_none(answer, says):
 
 
 def test_no_weights_at_all():
-    with pytest.raises(RankerError, match="neither feature_importances_ nor scores_"):
+    with pytest.raises(RankerError, match="neither feature_importances_, scores_, coef_ nor ranking_"):
         rank(own("Silent"), *table(), 0)
     with pytest.raises(RankerError, match="Answers has feature_importances_, but it is None"):
         rank(own("Answers", answer=None, display_name="Answers"), *table(), 0)
