@@ -13,6 +13,7 @@ import os
 import sys
 from pathlib import Path
 
+from experiments.cli.main import installed
 from experiments.errors import BadInputError
 from experiments.printing import prepare_output
 
@@ -20,6 +21,8 @@ from experiments.printing import prepare_output
 def main(argv: list[str]) -> int:
     """Publish; 0 = done, 2 = bad input."""
     prepare_output()
+    if not installed("publish"):
+        return 2
     parser = argparse.ArgumentParser(
         prog="publish.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from experiments.paths import conf_folder
 
-_CHECKOUT = {"run": "python run.py", "report": "python report.py"}
+_CHECKOUT = {"run": "python run.py", "report": "python report.py", "publish": "python publish.py"}
 _INSTALLED = "reliefe-study"
 
 
@@ -22,7 +22,7 @@ def program(action: str = "run") -> str:
     Parameters
     ----------
     action : str, default="run"
-        "run", "report", or a subcommand: "datasets", "check-ranker".
+        "run", "report", "publish", or a subcommand: "datasets", "check-ranker".
 
     Returns
     -------

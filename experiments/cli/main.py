@@ -45,8 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     begin()
-    if absent := lacking():
-        print(_how_to_get(absent), file=sys.stderr)
+    if not installed("report" if argv[:1] == ["report"] else "run"):
         return 2
     try:
         code = _started(argv)
@@ -76,11 +75,29 @@ def _started(argv: Sequence[str]) -> int:
     return run(argv)
 
 
-def _how_to_get(absent: Sequence[str]) -> str:
+def installed(action: str) -> bool:
+    """Tell whether the packages of a study are installed, and print how to get them if not.
+
+    Parameters
+    ----------
+    action : str
+        What is started, as :func:`experiments.programs.program` knows it.
+
+    Returns
+    -------
+    bool
+    """
+    absent = lacking()
+    if absent:
+        print(_how_to_get(absent, program(action)), file=sys.stderr)
+    return not absent
+
+
+def _how_to_get(absent: Sequence[str], started: str) -> str:
     told = f"{absent[0]} and {count(len(absent) - 1, 'more package')}" if len(absent) > 1 else absent[0]
     if is_checkout():
         return (
-            f"error: {program()} needs {told}, not installed for {sys.executable}: type "
+            f"error: {started} needs {told}, not installed for {sys.executable}: type "
             "python3 bootstrap.py setup, which makes the environment .venv and says how to enter it"
         )
     return (

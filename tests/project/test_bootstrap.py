@@ -236,6 +236,22 @@ def test_exit_codes_are_passed_on(tmp_path):
     assert subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL).returncode == 7
 
 
+@pytest.mark.parametrize("name", ["run", "report", "publish"])
+def test_programs_started_outside_of_the_environment_say_what_to_type(name):
+    """Without site-packages, as with a Python that the environment was not made for."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", f"{name}.py"],
+        cwd=PROJECT_ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"error: python {name}.py needs ")
+    assert f"not installed for {sys.executable}: type python3 bootstrap.py setup" in line
+
+
 def test_it_reads_as_an_old_python_would():
     import ast
 
