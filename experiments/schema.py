@@ -109,6 +109,8 @@ class DatasetConfig:
     drop_constant: bool = False  # whether columns with one value only are left out
     missing: str = "error"  # what is done about missing values: "error", "most_frequent" or "drop_rows"
     missing_values: str = ""  # how many there are and what is done, in words
+    groups: str | None = None  # column whose values name groups of samples that folds do not part
+    folds: str | None = None  # file with the fold that each sample is tested in, one number per line
     informative: list[str] | None = None  # columns that decide the target, where no others are known to do
     paper: Shape | None = None  # null when the data set is not in the paper's tables
     differs: str | None = None  # why rows, features, classes or share of non-zeros are not the paper's

@@ -36,6 +36,7 @@ Keys
   also=NAME  also._target_=…  also.KEY=VALUE  a ranker added to those of the study, or of ranker=
   protocol.n_splits  .n_repeats  .grid_points  .max_rows  .learner.PARAMETER  .multilabel_learner.PARAMETER
   dataset.path=FILE dataset.target=COLUMN    data of your own, with dataset=csv and the like; [a,b] = labels
+  dataset.groups=COLUMN  dataset.folds=FILE  samples that stay together in folds; or the fold of each sample
   paths.local_data=FOLDER                    folder of the data files
   paths.results=FOLDER                       folder for rows, tables and figures
   launcher.n_workers=N                       worker processes (default: one per core); launcher=dask, launcher=slurm

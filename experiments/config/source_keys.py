@@ -30,7 +30,12 @@ _WHOLE = re.compile(r"[+-]?\d+")
 _COLUMNS = ("target",)
 
 #: Keys of the data set itself that are names.
-OF_DATASET: dict[str, Any] = {"name": str, "informative": Sequence[str] | None}
+OF_DATASET: dict[str, Any] = {
+    "name": str,
+    "groups": str | None,
+    "folds": str | None,
+    "informative": Sequence[str] | None,
+}
 
 #: What stands for "no text known".
 UNKNOWN = object()

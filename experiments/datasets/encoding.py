@@ -79,9 +79,8 @@ def coded(
     if labels.shape[:1] != X.shape[:1]:
         found = labels.shape[0] if labels.ndim else 0
         raise DatasetError(f"{found} labels for {X.shape[0]} rows")
-    rows = np.arange(X.shape[0])
+    rows = rows_kept(X, missing)
     if missing == "drop_rows":
-        rows = np.flatnonzero(~_rows_with_missing(X))
         if not rows.size:
             raise DatasetError("every sample has a missing value")
         X, labels = X[rows], (labels.tocsr() if sparse.issparse(labels) else labels)[rows]
@@ -161,6 +160,26 @@ def _check_exact(raw: RawData, names: Sequence[str]) -> None:
         found = merged(cells, cells.astype(np.float64))
         if found:
             raise merged_error(names[column], found[1], found[2])
+
+
+def rows_kept(X: Matrix, missing: str) -> np.ndarray:
+    """Return which samples stay.
+
+    Parameters
+    ----------
+    X : ndarray or scipy sparse, shape (n, p)
+        As read; NaN stands for a missing value.
+    missing : str
+        As for :func:`coded`.
+
+    Returns
+    -------
+    int array
+        Ascending.
+    """
+    if missing == "drop_rows":
+        return np.flatnonzero(~_rows_with_missing(X))
+    return np.arange(X.shape[0])
 
 
 def _rows_with_missing(X: Matrix) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from experiments.config.source_keys import typed_source
-from experiments.datasets.encoding import coded
-from experiments.datasets.names import find_columns, suggestion
+from experiments.datasets.assignment import FOLDS, GROUPS, Assignment, folds_of_text
+from experiments.datasets.download.files import read_file
+from experiments.datasets.encoding import coded, rows_kept
+from experiments.datasets.names import find_columns, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
 from experiments.locate import RESERVED, locate, parameter_names
@@ -56,6 +58,8 @@ class Dataset:
         Where the files were: "local", "cached" (downloaded before), "downloaded" or, without a file, "bundled".
     informative : tuple of int
         Columns that decide the target, where it is known that no others do; empty where it is not known.
+    assignment : Assignment or None
+        Groups of samples, or their folds, where the data set states them.
     """
 
     name: str
@@ -67,6 +71,7 @@ class Dataset:
     checksum: str
     origin: str = "bundled"
     informative: tuple[int, ...] = ()
+    assignment: Assignment | None = None
 
 
 def load(
@@ -108,16 +113,20 @@ def load(
     name, task = dataset["name"], dataset["task"]
     if task not in TASKS:
         raise wrong_name("task", str(task), TASKS)
+    if dataset.get("groups") is not None and dataset.get("folds") is not None:
+        raise ConfigError(f"data set {name}: state either dataset.groups or dataset.folds, not both")
     try:
         raw, origin = _first_source(dataset, search_places(local_data), cache, download)
+        missing = dataset.get("missing") or "error"
         if task == "auto":
             task = "multilabel" if len(raw.labels.shape) == 2 else "multiclass"
         X, y, feature_names, class_names = coded(
             raw,
             task,
             drop_constant=bool(dataset.get("drop_constant", False)),
-            missing=dataset.get("missing") or "error",
+            missing=missing,
         )
+        assignment = _assignment(dataset, raw, missing, search_places(local_data))
     except MissingFileError as error:
         address = f"; it comes from {dataset['url']}" if dataset.get("url") else ""
         raise MissingFileError(f"data set {name}: {error}{address}") from error
@@ -134,7 +143,23 @@ def load(
         ) from error
     named = raw.informative if dataset.get("informative") is None else dataset["informative"]
     informative = _places(name, named or (), feature_names)
-    return Dataset(name, task, X, y, class_names, feature_names, checksum_of(task, X, y), origin, informative)
+    checksum = checksum_of(task, X, y)
+    return Dataset(name, task, X, y, class_names, feature_names, checksum, origin, informative, assignment)
+
+
+def _assignment(
+    dataset: Mapping[str, Any], raw: RawData, missing: str, local: Sequence[Path]
+) -> Assignment | None:
+    file = dataset.get("folds")
+    if raw.groups is None and file is None:
+        return None
+    if raw.groups is None:
+        n_rows = raw.X.shape[0]
+        values = folds_of_text(read_file(str(file), [Path.cwd(), *local]).text, str(file), n_rows)
+    else:
+        values = raw.groups
+    kind = FOLDS if raw.groups is None else GROUPS
+    return Assignment.of(kind, values[rows_kept(raw.X, missing)])
 
 
 def _places(name: str, informative: Sequence[str], feature_names: Sequence[str]) -> tuple[int, ...]:
@@ -166,7 +191,7 @@ def _first_source(
         for source in sources:
             places = Places(tuple(local), None if cache is None else Path(cache).expanduser(), may_download)
             try:
-                return _read(source, places), _origin(places)
+                return _read(source, places, dataset.get("groups")), _origin(places)
             except MissingFileError as error:
                 passed_over.append(str(error))
     if len(passed_over) == 1:
@@ -199,7 +224,7 @@ def nonzero_share(X: Matrix) -> float:
     return count / (X.shape[0] * X.shape[1])
 
 
-def _read(source: Mapping[str, Any], places: Places) -> RawData:
+def _read(source: Mapping[str, Any], places: Places, groups: str | None = None) -> RawData:
     target = source.get("_target_")
     if target is None:
         raise ConfigError("dataset.source has no _target_ (the function that reads it)")
@@ -211,8 +236,23 @@ def _read(source: Mapping[str, Any], places: Places) -> RawData:
             raise wrong_name(f"parameter of {target}", key, [each for each in names if each != "places"])
     if "places" in names:
         settings["places"] = places
+    if groups is not None:
+        if not {"target", "leave_out"} <= set(names) or "features" in names:
+            raise ConfigError(
+                f"dataset.groups={groups} is the name of a column; {target} reads none by that "
+                "(dataset=csv, parquet and arff do)"
+            )
+        if groups in map(str, listed(settings.get("target") or ())):
+            raise ConfigError(f"dataset.groups={groups} is the target too; name another column")
+        settings["leave_out"] = [*listed(settings.get("leave_out") or ()), groups]
     try:
         raw = reader(**settings)
+        if groups is not None:  # read as the classes are, by their text
+            settings |= {"target": groups, "leave_out": listed(settings["target"])}
+            try:
+                raw = replace(raw, groups=np.asarray(reader(**settings).labels))
+            except DatasetError as error:
+                raise DatasetError(f"dataset.groups={groups}: {error}") from error
     except TypeError as error:
         raise ConfigError(f"{target} cannot read this source: {error}") from error
     if not isinstance(raw, RawData):

@@ -42,6 +42,8 @@ class RawData:
         Row and column of X (0-based) where a value is missing → the word that stands there in the source,
         empty where
         nothing does.
+    groups : ndarray of shape (n,), optional
+        Text; samples of one group are to stay together in folds.
     """
 
     X: Matrix
@@ -53,6 +55,7 @@ class RawData:
     place_of: Callable[[int], str] | None = None
     informative: Sequence[str] | None = None
     missing_word: Callable[[int, int], str] | None = None
+    groups: np.ndarray | None = None
 
 
 def without_columns(raw: RawData, leave_out: Column | Sequence[Column], file: str) -> RawData:

@@ -42,4 +42,5 @@ def sampled(data: Dataset, max_rows: int | None, seed: int) -> Dataset:
         present, y = np.unique(y, return_inverse=True)
         y, class_names = y.astype(np.int64), tuple(class_names[code] for code in present)
     checksum = checksum_of(data.task, X, y)
-    return replace(data, X=X, y=y, class_names=class_names, checksum=checksum)
+    assignment = None if data.assignment is None else data.assignment.of_rows(rows)
+    return replace(data, X=X, y=y, class_names=class_names, checksum=checksum, assignment=assignment)

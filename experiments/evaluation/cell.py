@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from experiments.datasets.assignment import Assignment
 from experiments.errors import ConfigError
 from experiments.evaluation.versions import name_in_keys, versions
 from experiments.schema import ROWS_VERSION
@@ -62,6 +63,8 @@ class Cell:
         The protocol's ``measure`` block; empty for kinds "ranking" and "all_features".
     informative : tuple of int
         For a measurement, the columns that are known to decide the target.
+    assignment : Assignment or None
+        Groups of samples, or their folds, where the data set states them; part of the key.
     """
 
     key: str
@@ -81,6 +84,7 @@ class Cell:
     reference: Cell | None = None
     measure: dict[str, Any] = field(default_factory=dict)
     informative: tuple[int, ...] = ()
+    assignment: Assignment | None = None
 
     @property
     def label(self) -> str:
@@ -119,7 +123,12 @@ def learner_of(protocol: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 
 def cells_of(
-    config: Mapping[str, Any], *, checksum: str, task: str, informative: Sequence[int] = ()
+    config: Mapping[str, Any],
+    *,
+    checksum: str,
+    task: str,
+    informative: Sequence[int] = (),
+    assignment: Assignment | None = None,
 ) -> list[Cell]:
     """Return the cells of one configuration, one per repeat: rankings, or what the protocol measures instead.
 
@@ -133,6 +142,8 @@ def cells_of(
         The data set's task.
     informative : sequence of int
         Columns known to decide the target. They are part of the key of a measurement, where there are any.
+    assignment : Assignment, optional
+        Of the loaded data set; part of the keys of rankings and their references where there is one.
 
     Returns
     -------
@@ -153,6 +164,8 @@ def cells_of(
         "learner": _deciding(learner),
         "seed": config["seed"],
     }
+    if assignment is not None:
+        common["assignment"] = assignment.digest
     of_task = [f"evaluation.{task}"]
     of_learner = versions(learner, also=of_folds, numbers=of_task)
     of_both = versions(learner, ranker, also=of_folds, numbers=[*of_task, "evaluation.ranking"])
@@ -176,6 +189,7 @@ def cells_of(
         "n_splits": protocol["n_splits"],
         "learner": learner,
         "grid_points": protocol["grid_points"],
+        "assignment": assignment,
     }
     of_ranking = {**shared, "ranker": config["ranker_key"], "ranking": dict(ranker), "versions": of_both}
     made = []

@@ -350,6 +350,7 @@ def _each_fold(
             n_splits=cell.n_splits,
             repeat=cell.repeat,
             seed=cell.seed,
+            assignment=cell.assignment,
         )
     too_long: int | None = None  # the first fold that was
     not_made: int | None = None  # the fold for which the ranker could not be made in time

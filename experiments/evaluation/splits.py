@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedGroupKFold
 
+from experiments.datasets.assignment import FOLDS, GROUPS, Assignment
 from experiments.datasets.classes import are_many_numbers
 from experiments.errors import BadInputError
 from experiments.formatting import count
@@ -32,7 +33,9 @@ class SplitError(BadInputError):
     """The data set cannot be split as the protocol asks."""
 
 
-def folds(y: Any, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def folds(
+    y: Any, *, n_splits: int, repeat: int, seed: int, assignment: Assignment | None = None
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the folds of one repeat of a stratified cross-validation.
 
     They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, or for labels
@@ -51,6 +54,9 @@ def folds(y: Any, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.nda
         Which repeat, from 0.
     seed : int
         Seed of the study, 0 … 2³² − 1.
+    assignment : Assignment, optional
+        Groups of samples that stay together: the folds are those of ``StratifiedGroupKFold``, for labels of
+        ``GroupKFold``, shuffled anew for each repeat. Or the fold of each sample, which decides alone.
 
     Returns
     -------
@@ -68,7 +74,11 @@ def folds(y: Any, *, n_splits: int, repeat: int, seed: int) -> list[tuple[np.nda
     Source: the paper's evaluation section (ten-fold stratified cross-validation, ten times). Iterative
     stratification: Sechidis, Tsoumakas, Vlahavas, On the stratification of multi-label data, ECML PKDD 2011.
     """
-    tests = _remembered((_digest(y), n_splits, seed), y, repeat)
+    if assignment is not None and assignment.kind == FOLDS:
+        tests = assignment.numbers
+    else:
+        of_data = _digest(y) if assignment is None else _digest(y) + assignment.digest.encode()
+        tests = _remembered((of_data, n_splits, seed), y, repeat, assignment)
     # What the stratifiers give, from the number of each row's fold.
     return [(np.flatnonzero(tests != fold), np.flatnonzero(tests == fold)) for fold in range(n_splits)]
 
@@ -92,9 +102,12 @@ def _digest(y: Any) -> bytes:
     return digest.digest()
 
 
-def _remembered(name: tuple[bytes, int, int], y: Any, repeat: int) -> np.ndarray:
+def _remembered(
+    name: tuple[bytes, int, int], y: Any, repeat: int, assignment: Assignment | None
+) -> np.ndarray:
     if name not in _memory:
-        _memory[name] = _Repeats(_repeats(y, *name[1:]))
+        made = _repeats(y, *name[1:]) if assignment is None else _grouped(y, assignment.numbers, *name[1:])
+        _memory[name] = _Repeats(made)
         if len(_memory) > _SETS_KEPT:
             _memory.popitem(last=False)
     _memory.move_to_end(name)
@@ -133,6 +146,59 @@ def _repeats(y: Any, n_splits: int, seed: int) -> Iterator[np.ndarray]:
                     raise SplitError(str(error)) from error
             tests[test] = fold
         yield tests
+
+
+def _grouped(y: Any, groups: np.ndarray, n_splits: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield, repeat after repeat, in which fold each row is tested; no group is in two."""
+    rng = np.random.RandomState(seed)  # what scikit-learn's splitters take
+    of_kind, target = (GroupKFold, None) if sparse.issparse(y) else (StratifiedGroupKFold, y)
+    while True:
+        splitter = of_kind(n_splits=n_splits, shuffle=True, random_state=rng)
+        tests = np.empty(len(groups), dtype=np.int32)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+            for fold, (_, test) in enumerate(splitter.split(np.empty(len(groups)), target, groups)):
+                if not len(test):
+                    raise SplitError(
+                        f"the groups cannot be spread over {n_splits} folds: one is left without a sample; use "
+                        "fewer folds (protocol.n_splits)"
+                    )
+                tests[test] = fold
+        yield tests
+
+
+def check_assignment(
+    assignment: Assignment, *, n_splits: int, n_repeats: int, dataset: str = "the data set"
+) -> None:
+    """Check before the first cell that groups, or folds of one's own, go with the protocol.
+
+    Parameters
+    ----------
+    assignment : Assignment
+        Of the data set.
+    n_splits, n_repeats : int
+        Of the protocol.
+    dataset : str
+        Name of the data set, for the messages.
+
+    Raises
+    ------
+    SplitError
+        If there are fewer groups than folds; if there are other folds than the protocol has, or it repeats them.
+    """
+    n = int(assignment.numbers.max()) + 1
+    if assignment.kind == GROUPS and n < n_splits:
+        raise SplitError(
+            f"{dataset} has {count(n, 'group')} for {n_splits} folds; use a protocol with at most "
+            f"{count(n, 'fold')} (protocol.n_splits)"
+        )
+    if assignment.kind == FOLDS and n < 2:
+        raise SplitError(f"{dataset}: dataset.folds has one fold; at least two are needed")
+    if assignment.kind == FOLDS and (n_splits, n_repeats) != (n, 1):
+        raise SplitError(
+            f"{dataset} has {count(n, 'fold')} of its own, which are not drawn anew: "
+            f"protocol.n_splits={n} protocol.n_repeats=1"
+        )
 
 
 def check_classes(

@@ -16,7 +16,7 @@ from experiments.datasets.sampling import sampled
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluation.cell import Cell, cells_of, learner_of
 from experiments.evaluation.evaluate import make_learner
-from experiments.evaluation.splits import check_classes
+from experiments.evaluation.splits import check_assignment, check_classes
 from experiments.execution.worker import is_settled
 from experiments.locate import locate
 from experiments.paths import check_folder
@@ -113,11 +113,17 @@ class Study:
                 if (*drawn, n_splits) not in checked:
                     checked.add((*drawn, n_splits))
                     check_classes(data.y, n_splits=n_splits, class_names=data.class_names, dataset=data.name)
+                if data.assignment is not None:
+                    n_repeats = config["protocol"]["n_repeats"]
+                    check_assignment(
+                        data.assignment, n_splits=n_splits, n_repeats=n_repeats, dataset=data.name
+                    )
             self.data[data.checksum] = data
             known: dict[str, Any] = {
                 "checksum": data.checksum,
                 "task": data.task,
                 "informative": data.informative,
+                "assignment": data.assignment,
             }
             for cell in cells_of(config, **known):
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell

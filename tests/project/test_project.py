@@ -106,11 +106,14 @@ def test_an_import_the_wrong_way_is_found(tmp_path, file, line):
 def test_the_library_imports_nothing_but_its_requirements():
     # joblib and threadpoolctl are requirements of scikit-learn, tqdm is one of umap-learn.
     allowed = {"reliefe", "numpy", "scipy", "numba", "sklearn", "umap", "joblib", "threadpoolctl", "tqdm"}
+    # Optional: for a result as a data frame, and for a figure.
+    optional = {("reliefe.inspection.frames", "pandas"), ("reliefe.inspection.plotting", "matplotlib")}
     tops = {
-        name.partition(".")[0]
+        top
         for module, path in SOURCES.items()
         if within(module, "reliefe")
-        for name in imports_of(path)
+        for top in {name.partition(".")[0] for name in imports_of(path)}
+        if (module, top) not in optional
     }
     assert tops - allowed <= set(sys.stdlib_module_names)
 
