@@ -10,14 +10,18 @@ import psutil
 import pytest
 from folders import PROJECT_ROOT
 from server import HASTY, DataServer
+from waits import bounded, heed_interrupts
 
 from experiments.datasets.download import http
 
+#: Seconds that a test may take; the longest ones take one minute on an idle machine.
+LONGEST = 1800.0
 LOCAL_DATA = os.environ.get("RELIEFE_LOCAL_DATA")
 
 
 def pytest_configure(config):
     """Let the workers of ``-n 2`` end at once with their runner when that is told to."""
+    heed_interrupts()
     if os.name == "posix" and not hasattr(config, "workerinput"):
         signal.signal(signal.SIGTERM, _end_with_workers)
 
@@ -33,6 +37,13 @@ def _end_with_workers(number, frame):
 def pytest_collection_modifyitems(items):
     """Put long tests first: at the end both processes have short ones to share."""
     items.sort(key=lambda item: not any(item.iter_markers("slow")))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Let no test wait for ever."""
+    with bounded(LONGEST, item.nodeid):
+        return (yield)
 
 
 @pytest.fixture

@@ -176,28 +176,24 @@ class _Composer:
     def __init__(self, choices: dict[str, dict[str, Path]], folders: Sequence[Path]) -> None:
         self._choices = choices
         self._blocks: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
-        self._stock: dict[tuple[str, str], dict[str, Any]] = {}
         self._own_folders = list(folders[1:])
         quoted = [
             "'file://" + str(each).replace("\\", "\\\\").replace("'", "\\'") + "'"
             for each in self._own_folders
         ]
         self._search = [f"hydra.searchpath=[{','.join(quoted)}]"] if quoted else []
-        self._state = None if self._own_folders else _state_of(folders[0])
+        self._stock, self._composed = ({}, {}) if self._own_folders else _kept(folders[0])
         self._root, self._defaults = self._compose([])
         self.rankers = RankerNames(choices["ranker"], choices[DISTANCE], self._defaults["ranker"])
         self._seed = self._root["seed"]
         self._top_level = [*GROUPS, *_SHORTHANDS, ALSO, *(key for key in self._root if key not in GROUPS)]
 
     def _compose(self, overrides: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
-        if self._state is None:
-            return _hydra_compose(overrides, self._search)
-        asked = (self._state, *overrides)
-        if asked not in _COMPOSED:
-            while len(_COMPOSED) >= _MOST_COMPOSED:
-                del _COMPOSED[next(iter(_COMPOSED))]
-            _COMPOSED[asked] = _hydra_compose(overrides)
-        return copy.deepcopy(_COMPOSED[asked])
+        if (asked := tuple(overrides)) not in self._composed:
+            while len(self._composed) >= _MOST_KEPT:
+                del self._composed[next(iter(self._composed))]
+            self._composed[asked] = _hydra_compose(overrides, self._search)
+        return copy.deepcopy(self._composed[asked])
 
     def run(self, overrides: Sequence[Override]) -> ResolvedConfig:
         for each in overrides:
@@ -404,15 +400,21 @@ def _typed(change: Override, changes: Sequence[Override], stock: Mapping[str, An
     return change if same else replace(change, text=written(value), value=value)
 
 
-#: Compositions of this process, for as long as no YAML file changes: `publish.py` asks for many studies.
-_COMPOSED: dict[tuple[Any, ...], tuple[dict[str, Any], dict[str, str]]] = {}
-_MOST_COMPOSED = 200
+_Stock = dict[tuple[str, str], dict[str, Any]]
+_Composed = dict[tuple[str, ...], tuple[dict[str, Any], dict[str, str]]]
+
+#: Blocks and compositions of this process, by name, time and size of all YAML files.
+_KEPT: dict[tuple[tuple[str, int, int], ...], tuple[_Stock, _Composed]] = {}
+_MOST_KEPT = 200
 
 
-def _state_of(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return name, time and size of all YAML files."""
+def _kept(folder: Path) -> tuple[_Stock, _Composed]:
+    """Return the blocks and compositions that are known, none once a YAML file has changed."""
     states = [(str(file), file.stat()) for file in sorted(folder.rglob("*.yaml"))]
-    return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)
+    state = tuple((name, each.st_mtime_ns, each.st_size) for name, each in states)
+    if state not in _KEPT:
+        _KEPT.clear()
+    return _KEPT.setdefault(state, ({}, {}))
 
 
 def _plain(file: Path) -> dict[str, Any] | None:

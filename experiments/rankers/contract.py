@@ -15,7 +15,7 @@ from typing import Any
 from experiments.errors import ConfigError
 from experiments.rankers import build
 from experiments.rankers.contract_checks import CHECKS, run_check
-from experiments.rankers.isolation import MAKING_SECONDS, ChildProcess, requests
+from experiments.rankers.isolation import MAKING_SECONDS, ChildProcess, Limits, SubprocessFitter, requests
 
 __all__ = ["CHECKS", "SECONDS", "Outcome", "check", "outcomes"]
 
@@ -164,9 +164,10 @@ class _Bench:
 def serve() -> None:
     """Be the process that the checks run in."""
     asked, answer = requests()
+    first_tries = SubprocessFitter(Limits())  # ended with this process and all that it has started
     for name, block in asked:
         if name is not None:
-            answer(run_check(name, block))
+            answer(run_check(name, block, first_tries))
             continue
         try:
             build(block)

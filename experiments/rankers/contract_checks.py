@@ -57,7 +57,9 @@ class _NotApplicable(_Verdict):
     state = "not applicable"
 
 
-def run_check(name: str, ranker: Mapping[str, Any]) -> tuple[str, str, str]:
+def run_check(
+    name: str, ranker: Mapping[str, Any], first_tries: SubprocessFitter | None = None
+) -> tuple[str, str, str]:
     """Run one check.
 
     Parameters
@@ -66,6 +68,9 @@ def run_check(name: str, ranker: Mapping[str, Any]) -> tuple[str, str, str]:
         A key of :data:`CHECKS`.
     ranker : mapping
         A block of ``conf/ranker``.
+    first_tries : SubprocessFitter, optional
+        Fits in a process that the ranker may take down, for checks that give it data it may not expect. Several
+        checks can share it: importing a ranker's packages takes seconds. By default each check has its own.
 
     Returns
     -------
@@ -76,7 +81,7 @@ def run_check(name: str, ranker: Mapping[str, Any]) -> tuple[str, str, str]:
     """
     try:
         with printed():
-            return "passed", CHECKS[name](_Tried(dict(ranker))), ""
+            return "passed", CHECKS[name](_Tried(dict(ranker), first_tries)), ""
     except _Verdict as found:
         return found.state, " ".join(str(found).split()), found.why
     except Exception as error:
@@ -89,6 +94,7 @@ def run_check(name: str, ranker: Mapping[str, Any]) -> tuple[str, str, str]:
 @dataclass(frozen=True)
 class _Tried:
     block: dict[str, Any]
+    first_tries: SubprocessFitter | None = None
 
     def weights(self, X: Any, y: Any, seed: int = _SEED, **settings: Any) -> np.ndarray:
         """Rank as the benchmark does."""
@@ -105,14 +111,17 @@ class _Tried:
     def outcome(self, X: Any, y: Any, what: str) -> np.ndarray | Exception:
         """Return weights, or the error that says why there are none; anything else is a failure.
 
-        The first try is in a process of its own, which the ranker may take down.
+        The first try is in another process, which the ranker may take down.
         """
-        with closing(SubprocessFitter(Limits())) as fitter:
-            try:
-                fitter.fit(self.block, X, y, _SEED)
-            except FitEnded as ended:
-                if ended.error.startswith("ProcessDied"):
-                    raise _Failed(f"{what}: {ended.error.partition(': ')[2]}; raise a ValueError") from ended
+        fitter = SubprocessFitter(Limits()) if self.first_tries is None else self.first_tries
+        try:
+            fitter.fit(self.block, X, y, _SEED)
+        except FitEnded as ended:
+            if ended.error.startswith("ProcessDied"):
+                raise _Failed(f"{what}: {ended.error.partition(': ')[2]}; raise a ValueError") from ended
+        finally:
+            if self.first_tries is None:
+                fitter.close()
         try:
             return self.weights(X, y)
         except _CLEAR as error:

@@ -5,6 +5,7 @@ How distances are screened and measured is reached through the searches of ``rel
 """
 
 import ast
+import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -197,8 +198,17 @@ def test_adaptive_count(tolerance):
             assert neighbours._adaptive_count(ordered, np.int64(tolerance)) == expected
 
 
+def _whole(space):
+    """Fractions times their common denominator: distances keep their order and their ties, and take less long."""
+    if not isinstance(space[0][0], Fraction):
+        return space
+    denominator = math.lcm(*{value.denominator for row in space for value in row})
+    return [[value.numerator * (denominator // value.denominator) for value in row] for row in space]
+
+
 def _nearest(space, codes, k, metric="manhattan"):
     """For each row and class, the neighbours by the twin, ascending."""
+    space = _whole(space)
     members = [[row for row, c in enumerate(codes) if c == q] for q in range(max(codes) + 1)]
     return [[sorted(naive.nearest(i, rows, space, k, metric)) for rows in members] for i in range(len(space))]
 

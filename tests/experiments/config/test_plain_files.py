@@ -1,5 +1,8 @@
 """YAML files that are read without a composition: as Hydra composes them, and all others left to it."""
 
+import copy
+import shutil
+
 import pytest
 
 from experiments.config import compose
@@ -67,3 +70,28 @@ def test_numbers_and_references_are_read_as_hydra_reads_them(text, tmp_path, mon
     found = composed(tmp_path)
     monkeypatch.setattr(compose, "_plain", lambda file: None)
     assert repr(found) == repr(composed(tmp_path))
+
+
+def test_a_changed_file_is_read_again(tmp_path):
+    """Blocks that a process has composed are kept, but not past a change of a file, or of a block by its taker."""
+    conf = tmp_path / "conf"
+    shutil.copytree(CONF, conf)
+    asked = ["ranker=surf,relieff", "ranker.n_jobs=2", "dataset=wine"]
+    first = compose_runs(asked, conf).configs
+    kept = copy.deepcopy(first)
+    for config in first:
+        config["ranker"].clear()
+        config["protocol"]["learner"] = None
+    assert compose_runs(asked, conf).configs == kept
+    for name, old, new in (
+        ("ranker/relieff", "n_neighbors: 15", "n_neighbors: 16"),
+        ("config", "seed: 0", "seed: 1"),
+    ):
+        file = conf / f"{name}.yaml"
+        text = file.read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        file.write_text(text.replace(old, new), encoding="utf-8")
+    changed = compose_runs(asked, conf).configs
+    assert [each["seed"] for each in changed] == [1, 1] and [each["seed"] for each in kept] == [0, 0]
+    assert changed[1]["ranker"] == kept[1]["ranker"] | {"n_neighbors": 16}
+    assert changed[0]["ranker"] == kept[0]["ranker"]

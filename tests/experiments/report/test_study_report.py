@@ -526,31 +526,28 @@ def test_the_real_sampler_answers(tmp_path):
 # --- little to show ---
 
 
+#: Data sets, rankers and what became of their cells.
+LITTLE = {
+    "empty": (["d", "e"], ["a", "b"], {("*", "*"): "missing"}),
+    "failed": (["d", "e"], ["a", "b"], {("*", "*"): "failed"}),
+    "timeout": (["d", "e"], ["a", "b"], {("*", "*"): "timeout"}),
+    "one ranker": (["d", "e"], ["a"], {}),
+    "one data set": (["d"], ["a", "b"], {}),
+    "one cell": (["d"], ["a"], {}),
+    "nothing in common": (["d", "e"], ["a", "b"], {("d", "a"): "missing", ("e", "b"): "failed"}),
+    "holes": (["d", "e", "f"], ["a", "b", "c"], {("*", "c"): "one failed", ("e", "*"): "partial"}),
+}
+
+
 @pytest.mark.parametrize(
-    ("datasets", "rankers", "states"),
+    ("task", "little"),
     [
-        (["d", "e"], ["a", "b"], {("*", "*"): "missing"}),
-        (["d", "e"], ["a", "b"], {("*", "*"): "failed"}),
-        (["d", "e"], ["a", "b"], {("*", "*"): "timeout"}),
-        (["d", "e"], ["a"], {}),
-        (["d"], ["a", "b"], {}),
-        (["d"], ["a"], {}),
-        (["d", "e"], ["a", "b"], {("d", "a"): "missing", ("e", "b"): "failed"}),
-        (["d", "e", "f"], ["a", "b", "c"], {("*", "c"): "one failed", ("e", "*"): "partial"}),
-    ],
-    ids=[
-        "empty",
-        "failed",
-        "timeout",
-        "one ranker",
-        "one data set",
-        "one cell",
-        "nothing in common",
-        "holes",
+        *(("multiclass", each) for each in LITTLE),
+        *(("multilabel", each) for each in ("empty", "one cell", "holes")),
     ],
 )
-@pytest.mark.parametrize("task", ["multiclass", "multilabel"])
-def test_little_to_show_is_shown(tmp_path, asked, datasets, rankers, states, task):
+def test_little_to_show_is_shown(tmp_path, asked, little, task):
+    datasets, rankers, states = LITTLE[little]
     made, configs = study(datasets, rankers, task=task, name="s", states=states, **FEW)
     out = io.StringIO()
     paths = {"results": str(tmp_path)}
