@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,6 +17,15 @@ from reliefe.ranking import ranks
 
 _NEXT_TO_NOTHING = 1e-100  # its square is a number too
 _ROUNDING = 1e-14  # of sums of differences of 0 … 1; weights none of which is larger are 0 on paper
+
+
+class Prepared(NamedTuple):
+    """What a fit made of its data, and what it was made of: kept where many targets are tried on the same X."""
+
+    Z: Any  #: as for :func:`reliefe.engine.relief_weights`
+    full: np.ndarray | None  #: as there
+    target: Any  #: checked: classes as codes, label sets as a csr_matrix, or numbers from 0 to 1
+    rows: np.ndarray  #: that were updated from, ascending
 
 
 class Ranker(SelectorMixin, BaseEstimator):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import ClassifierTags, check_random_state
 
-from reliefe.base import Ranker, without_noise
+from reliefe.base import Prepared, Ranker, without_noise
 
 
 class ReliefF(Ranker):
@@ -203,6 +203,11 @@ class ReliefF(Ranker):
             For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
             labels, with one class only or one column only. The message names the parameter or the place.
         """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X, y, sample_weight=None):
+        """Compute the weights; return what was made of the data, a :class:`reliefe.base.Prepared`."""
         # Set below, but not by every fit.
         self._forget("n_neighbors_used_", "target_n_components_", "classes_", "discrete_features_")
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
@@ -266,7 +271,7 @@ class ReliefF(Ranker):
             self.n_neighbors_used_ = target.used(used)
         self.remembered_seconds_ = phases.saved
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started + phases.saved}
-        return self
+        return Prepared(Z, full, y, rows)
 
     def _checked_weight(self, sample_weight, y, n):
         """Return what each row counts, (n,), or None where all count the same; ``y`` has been checked."""

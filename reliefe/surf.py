@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from reliefe.base import Ranker, without_noise
+from reliefe.base import Prepared, Ranker, without_noise
 
 
 class _ThresholdRanker(Ranker):
@@ -80,6 +80,11 @@ class _ThresholdRanker(Ranker):
             For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
             labels, or with one class only. The message names the parameter or the place.
         """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X, y, sample_weight=None):
+        """Compute the weights; return what was made of the data, a :class:`reliefe.base.Prepared`."""
         self._forget("n_components_", "discrete_features_")  # set below, but not by every fit
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe import compatible
@@ -137,7 +142,7 @@ class _ThresholdRanker(Ranker):
         weights = threshold_weights(Z, full, groups, *counted, sample_weight)
         self._set_weights(without_noise(weights))
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
-        return self
+        return Prepared(Z, full, codes, np.arange(n))
 
     def _rows(self, Z, full, groups, phases):
         """Return where distances between the columns themselves come from."""

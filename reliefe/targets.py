@@ -185,6 +185,27 @@ class _Target:
         """Turn what was added up over all iterations into weights, (p,)."""
         return sums / n_iterations
 
+    def pair_coefficients(self, rows, groups, near, counts):
+        """Return what the difference to each neighbour counts where weights are sums of such differences.
+
+        Parameters
+        ----------
+        rows : int64 ndarray of shape (s,)
+            All rows that are updated from.
+        groups : reliefe.distances.Groups
+            Who was looked for.
+        near, counts : ndarrays
+            Their neighbours, as an update takes them.
+
+        Returns
+        -------
+        coefficients : float64 ndarray of the shape of ``near``
+            Of use where there are neighbours.
+        divisor : int
+            What the sums are divided by at the end.
+        """
+        raise NotImplementedError
+
 
 class Classes(_Target):
     """A class per row; neighbours are looked for class by class.
@@ -219,6 +240,11 @@ class Classes(_Target):
         if self._row_weight is None:
             return class_coefficients(self.codes, self._sizes, block)
         return weighted_coefficients(self.codes[block], self._sizes) * self._row_weight[block, np.newaxis]
+
+    def pair_coefficients(self, rows, groups, near, counts):
+        """As :meth:`_Target.pair_coefficients`."""
+        each = self._coefficients(rows, counts) / np.maximum(counts, 1)
+        return np.repeat(each, np.diff(groups.segment_ptr), axis=1), rows.shape[0]
 
     def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None, advance=None):
         """Add one block's updates to ``weights``. With ``full`` (p,), columns may hold codes and values be NaN."""
@@ -276,6 +302,18 @@ class LabelSets(_Target):
     def used(self, counts):
         """Numbers of neighbours as shown to the user, (s,)."""
         return counts[:, 0]
+
+    def pair_coefficients(self, rows, groups, near, counts):
+        """As :meth:`_Target.pair_coefficients`."""
+        distances = np.zeros(near.shape, dtype=np.float64)
+        self._measure(rows, near, counts, 0, rows.shape[0], distances)
+        there = np.arange(near.shape[1]) < counts
+        far, alike = distances * there, (1.0 - distances) * there
+        misses, hits = (
+            np.divide(1.0, total, out=np.zeros_like(total), where=total > 0.0)
+            for total in (far.sum(axis=1, keepdims=True), alike.sum(axis=1, keepdims=True))
+        )
+        return far * misses - alike * hits, rows.shape[0]
 
     def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None, advance=None):
         """As :meth:`Classes.update`."""
@@ -340,15 +378,26 @@ class Responses(_Target):
         influence = np.where(ranks <= counts, falling, 0.0)
         return influence / influence.sum(axis=1, keepdims=True)
 
-    def update(self, Z, block, groups, near, counts, abs_mean, sums, team, full=None, advance=None):
-        """As :meth:`Classes.update`, to ``sums``."""
+    def _influence_and_distances(self, block, near, counts):
         influence = self._influence(counts, near.shape[1])
         if self._row_weight is not None:
             influence *= self._row_weight[block, np.newaxis]
         chosen = np.where(
             influence > 0.0, near, 0
         )  # beyond the neighbours there is nothing that could be read
-        distances = np.abs(self._values[block][:, np.newaxis] - self._values[chosen])
+        return influence, np.abs(self._values[block][:, np.newaxis] - self._values[chosen])
+
+    def pair_coefficients(self, rows, groups, near, counts):
+        """As :meth:`_Target.pair_coefficients`."""
+        influence, distances = self._influence_and_distances(rows, near, counts)
+        far, alike = influence * distances, influence * (1.0 - distances)
+        least = self._NEGLIGIBLE * rows.shape[0]
+        parts = [part / part.sum() if part.sum() > least else np.zeros_like(part) for part in (far, alike)]
+        return parts[0] - parts[1], 1
+
+    def update(self, Z, block, groups, near, counts, abs_mean, sums, team, full=None, advance=None):
+        """As :meth:`Classes.update`, to ``sums``."""
+        influence, distances = self._influence_and_distances(block, near, counts)
         if full is None:
             rest = (near, counts, influence, distances, abs_mean)
             add_updates(regression, Z, block, rest, sums, team, advance=advance)

@@ -213,11 +213,18 @@ def permutation_test(
     random_state = check_random_state(random_state)
     seed = refits.draw_seed(random_state)
     ranker = refits.seeded(ranker, random_state)
-    fitted = refits.clone(ranker).fit(X, y)
+    fitted = refits.clone(ranker)
+    kept = _kept(fitted, X, y, n)
+    if kept is None:
+        fitted.fit(X, y)
     weights = weights_of(fitted, refits.n_columns_of(X), "permutation_test")
     tally = _Tally(weights, n_permutations, keep_null_weights or null == "pooled")
     orders = (permutation(seed, number, n) for number in range(n_permutations))
-    _count_refits(tally, ranker, X, target, orders, n_jobs)
+    if kept is None:
+        _count_refits(tally, ranker, X, target, orders, n_jobs)
+    else:
+        for found in kept.weights(list(orders), n_jobs):
+            tally.add(found)
     found = tally.result(null, keep_null_weights, refits.names_of(X, fitted, weights.shape[0]))
     _warn_of_few(found)
     return found
@@ -226,6 +233,17 @@ def permutation_test(
 def permutation(seed: int, number: int, n: int) -> np.ndarray:
     """Return which sample's target each of n samples gets in the permutation of this number, int64 (n,)."""
     return np.random.default_rng([seed, number]).permutation(n)
+
+
+def _kept(ranker, X, y, n):
+    """Fit a ranker of this library whose distances do not depend on y, and keep them; None for others."""
+    from reliefe.base import Ranker
+
+    if not isinstance(ranker, Ranker):
+        return None
+    from reliefe.inspection.kept import kept_weights
+
+    return kept_weights(ranker, X, y, n)
 
 
 def _count_refits(tally, ranker, X, target, orders, n_jobs):
