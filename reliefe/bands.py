@@ -50,10 +50,13 @@ class Band:
         self._tiles = -(-columns.shape[0] // self.per_tile)
         self.packed = None
 
-    def fill(self, flat, row_step, column_step, n, cuts, team):
-        """Pack the columns; ``cuts`` (n_planes, c) are those of :func:`reliefe.kernels.bits.pack`."""
+    def fill(self, flat, row_step, column_step, columns, n, cuts, team):
+        """Pack the columns, which in memory have the numbers ``columns`` (c,).
+
+        ``cuts`` (n_planes, c) are those of :func:`reliefe.kernels.bits.pack`.
+        """
         self.packed = np.empty((self._tiles, n, self.width * self._all_planes), dtype=np.uint64)
-        given = (flat, row_step, column_step, self.columns, cuts, self.categories, self.gaps)
+        given = (flat, row_step, column_step, columns, cuts, self.categories, self.gaps)
         rows = max(bits.WORD, PACKED_AT_ONCE // self.columns.shape[0])
         team.each(
             lambda lo, hi: bits.pack(*given, lo, hi, self.packed), pieces(n, min(rows, -(-n // team.size)))

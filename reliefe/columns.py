@@ -16,6 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from reliefe._threads import Team, pieces
 from reliefe.bands import Band, kinds_of
+from reliefe.chosen import Chosen
 from reliefe.kernels import bits, few
 from reliefe.kernels import columns as kernels
 from reliefe.scaling import distinct_values, refuse_wide, shift_and_extent
@@ -140,6 +141,10 @@ class Profile:
         """Whether any value is infinite."""
         return bool(np.isposinf(self.high).any() or np.isneginf(self.low).any())
 
+    def among(self, columns):
+        """Return the profile of some columns, given as numbers."""
+        return Profile(self.low[columns], self.high[columns], self.whole[columns], self.known[columns])
+
 
 class Columns:
     """The columns of a dense matrix divided by their range, those of few values kept as bits.
@@ -149,7 +154,7 @@ class Columns:
 
     Parameters
     ----------
-    X : ndarray of shape (n, p)
+    X : ndarray or reliefe.chosen.Chosen of shape (n, p)
         The caller's matrix, of any type of numbers, finite or NaN. Not modified, and not copied.
     profile : Profile
         What it holds.
@@ -174,6 +179,9 @@ class Columns:
 
     def __init__(self, X, profile, team, coded=None):
         n, p = self.shape = X.shape
+        places = np.arange(p)  # of the columns in memory
+        if isinstance(X, Chosen):
+            X, places = X.whole, X.columns
         self._X = X  # who owns the memory
         self.flat, self.row_step, self.column_step = _strided(X)
         coded = np.zeros(p, dtype=bool) if coded is None else coded
@@ -192,7 +200,8 @@ class Columns:
                 band = Band(
                     np.flatnonzero((profile.known != gaps) & (kinds == kind)), abs(kind), kind < 0, gaps
                 )
-                band.fill(self.flat, self.row_step, self.column_step, n, self._cuts(band, extent), team)
+                where = (self.flat, self.row_step, self.column_step, places[band.columns])
+                band.fill(*where, n, self._cuts(band, extent), team)
                 self.bands.append(band)
         self.order = np.concatenate([*(band.columns for band in self.bands), self.rest])
         sizes = [band.columns.shape[0] for band in self.bands]

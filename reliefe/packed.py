@@ -287,10 +287,12 @@ class PackedPairs:
     def __init__(self, Z, groups, most, far, means=False, similarity=False):
         self._Z, self._groups, self._means, self._similarity = Z, groups, means, similarity
         n = Z.shape[0]
-        shape = (most, -(-n // bits.WORD))
-        self._zones = [np.empty(shape, dtype=np.uint64) for _ in range(2 if far else 1)]
+        n_words = -(-n // bits.WORD)
+        # Vectors of words that begin with any word of a row end within the array.
+        shape = (most, n_words + zones.LANES - 1)
+        self._zones = [np.zeros(shape, dtype=np.uint64) for _ in range(2 if far else 1)]
         self._stretches = _stretches(groups.class_ptr)
-        self._all = np.full((shape[1], bits.WORD), np.iinfo(np.uint64).max, dtype=np.uint64)
+        self._all = np.full((n_words, bits.WORD), np.iinfo(np.uint64).max, dtype=np.uint64)
 
     def note(self, block, places, team):
         """Keep who is near and who is far of the rows of a block, given their distances and thresholds."""
@@ -301,11 +303,15 @@ class PackedPairs:
     def add(self, block, places, weights, team):
         """Add the differences of these rows to the weights of the packed columns, the first of ``weights``."""
         Z, b = self._Z, places.shape[0]
-        factors = [np.ascontiguousarray(each[:, :b]) for each in (block.near, block.far)[: len(self._zones)]]
-        near_and_far = [
-            (zone[:b], places, *self._stretches, factor)
-            for zone, factor in zip(self._zones, factors, strict=True)
-        ]
+        given = []
+        for zone, factors in zip(self._zones, (block.near, block.far), strict=False):
+            factors = factors[:, :b]
+            if self._means:
+                given.append((zone[:b], places, *self._stretches, np.ascontiguousarray(factors)))
+                continue
+            pairs = (zone[:b], int(places[0]), *self._stretches, np.ascontiguousarray(factors.T))
+            given.append((*pairs, np.zeros(Z.shape[0])))
+            zones.shared(*pairs, 0, b, given[-1][-1])
 
         def part(lo, hi):
             band, start = Z.part(lo)
@@ -317,7 +323,7 @@ class PackedPairs:
                 zones.turned(band.packed, tile, w0 + plane * band.width, self._groups.members, columns)
             gained = np.zeros((w1 - w0, bits.WORD))
             for v, sums in enumerate(gained):
-                for is_far, zone in enumerate(near_and_far):
+                for is_far, zone in enumerate(given):
                     if self._means:
                         columns = np.ascontiguousarray(turned[band.gaps :, v])
                         known = turned[0, v] if band.gaps else self._all

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
+from reliefe.chosen import Chosen
 from reliefe.inputs import KEPT_TYPES, is_frame, is_missing, masked_places, plain_sparse, plain_table
 
 
@@ -60,7 +61,8 @@ def check_X(estimator, X, y, missing="raise", n_jobs=None, categories=None):
     estimator : estimator
         Receives ``n_features_in_`` and ``feature_names_in_``.
     X : array-like, masked array, data frame or sparse matrix of shape (n, p)
-        Any numeric type. NaN, NaT, None, ``pandas.NA`` and masked values are missing ones. Not modified.
+        Any numeric type. NaN, NaT, None, ``pandas.NA`` and masked values are missing ones. Not modified. Columns
+        that a wrapper has checked and chosen (:class:`reliefe.chosen.Chosen`) are taken as they are.
     y : object
         The target, only to say early that there is none.
     missing : {"raise", "ignore"}
@@ -87,6 +89,9 @@ def check_X(estimator, X, y, missing="raise", n_jobs=None, categories=None):
             f"{type(estimator).__name__} requires y to be passed, but the target y is None; "
             "it ranks features by how well they tell classes apart."
         )
+    if isinstance(X, Chosen):
+        estimator.n_features_in_ = X.shape[1]
+        return X, X.profile
     given, X = X, plain_table(X, categories)
     dtype = np.float64 if sparse.issparse(X) else KEPT_TYPES
     kinds = {"accept_sparse": "csr", "dtype": dtype, "ensure_all_finite": False, "ensure_min_samples": 2}

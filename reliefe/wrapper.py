@@ -44,6 +44,16 @@ def weights_of(ranker, n_columns, who):
     return found
 
 
+def _takes_chosen(ranker):
+    """Say whether a ranker can work on columns where they lie (:class:`reliefe.chosen.Chosen`)."""
+    from reliefe.relieff import ReliefF
+    from reliefe.surf import SURF, MultiSURF, MultiSURFStar, SURFStar
+
+    plain = type(ranker) in (ReliefF, SURF, SURFStar, MultiSURF, MultiSURFStar)
+    others = ("discrete_features", "embedding", "compatible")
+    return plain and all(getattr(ranker, name, None) is None for name in others)
+
+
 class SubsetRanker(Ranker):
     """What TuRF and VLS share; a subclass decides which columns are weighed when."""
 
@@ -76,6 +86,7 @@ class SubsetRanker(Ranker):
         TypeError, ValueError
             For a wrong parameter, for sample_weight where the wrapped ranker takes none, or from that ranker.
         """
+        from reliefe.chosen import Chosen
         from reliefe.parameters import categories_of
         from reliefe.validation import check_sample_weight, check_X, target_array
 
@@ -84,8 +95,11 @@ class SubsetRanker(Ranker):
         self.check_parameters()
         ranker = self._ranker()
         categories = categories_of(getattr(ranker, "discrete_features", None), X)
-        X, _ = check_X(self, X, y, "ignore" if _may_take_missing(ranker) else "raise", categories=categories)
+        missing = "ignore" if _may_take_missing(ranker) else "raise"
+        X, profile = check_X(self, X, y, missing, categories=categories)
         self._given = {"categories": categories}
+        if profile is not None and _takes_chosen(ranker):
+            self._given |= {"profile": profile, "suited": Chosen.suited(profile)}
         if sample_weight is not None:
             if not has_fit_parameter(ranker, "sample_weight"):
                 raise TypeError(f"{type(self).__name__}: {type(ranker).__name__} takes no sample_weight.")
@@ -110,6 +124,7 @@ class SubsetRanker(Ranker):
 
     def _weights_of(self, columns, X, y, random_state):
         """Weights of some columns of X when there are no others, (number of columns,)."""
+        from reliefe.chosen import Chosen
         from reliefe.parameters import discrete_columns
 
         ranker = self._ranker()
@@ -126,7 +141,10 @@ class SubsetRanker(Ranker):
                 changed["discrete_features"] = mask[columns]
         if changed:
             ranker.set_params(**changed)
-        part = X if columns.shape[0] == X.shape[1] else X[:, columns]  # all columns stay where they are
+        if "suited" in self._given and self._given["suited"][columns].all():
+            part = Chosen(X, self._given["profile"], columns)
+        else:
+            part = X if columns.shape[0] == X.shape[1] else X[:, columns]  # all columns stay where they are
         if not isinstance(ranker, Ranker):
             part = part.astype(np.float64, copy=False)
         with self._naming_columns(columns):

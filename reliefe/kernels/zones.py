@@ -8,9 +8,56 @@ either side of a cut is a population count. No pair is looked at by itself, and 
 from __future__ import annotations
 
 import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from reliefe.kernels import kernel
 from reliefe.kernels.bits import WORD, _bits_set, _turn
+
+#: Words that are compared at a time.
+LANES = 4
+
+
+if config.DISABLE_JIT:
+
+    def _common_bits(one, i, other, j, vectors):
+        words = one[i : i + LANES * vectors] & other[j : j + LANES * vectors]
+        return np.uint64(sum(int(word).bit_count() for word in words))
+
+else:
+
+    @intrinsic
+    def _common_bits(typing_context, one, i, other, j, vectors):
+        """Count the bits that are set both in words from ``one[i]`` on and in as many from ``other[j]`` on.
+
+        A loop of few steps is not made into vector instructions by itself.
+        """
+
+        def generate(context, builder, signature, arguments):
+            vector = ir.VectorType(ir.IntType(WORD), LANES)
+            name = f"llvm.ctpop.v{LANES}i{WORD}"
+            count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector]), name)
+            starts = []
+            for place in (0, 2):
+                array = context.make_array(signature.args[place])(context, builder, arguments[place])
+                start = builder.gep(array.data, [arguments[place + 1]])
+                starts.append(builder.bitcast(start, vector.as_pointer()))
+            total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0] * LANES))
+            with cgutils.for_range(builder, arguments[4]) as loop:
+                words = [builder.load(builder.gep(start, [loop.index]), align=8) for start in starts]
+                counts = builder.call(count, [builder.and_(*words)])
+                builder.store(builder.add(builder.load(total), counts), total)
+            sums = builder.load(total)
+            lanes = [builder.extract_element(sums, ir.Constant(ir.IntType(32), k)) for k in range(LANES)]
+            found = lanes[0]
+            for lane in lanes[1:]:
+                found = builder.add(found, lane)
+            return found
+
+        whole = types.int64
+        return types.uint64(one, whole, other, whole, whole), generate
 
 
 @kernel()
@@ -29,13 +76,13 @@ def zone_bits(distances, positions, below, above, far, lo, hi, near_bits, far_bi
         Whether far rows are wanted.
     lo, hi : int
         Rows to work on.
-    near_bits, far_bits : uint64 arrays of shape (b, ⌈n / 64⌉)
+    near_bits, far_bits : uint64 arrays of shape (b, ≥ ⌈n / 64⌉)
         Rows ``lo … hi − 1`` are overwritten; the second only with ``far``.
     """
     n = distances.shape[1]
     for r in range(lo, hi):
         row = distances[r]
-        for w in range(near_bits.shape[1]):
+        for w in range((n + WORD - 1) // WORD):
             stretch = row[WORD * w : min(n, WORD * (w + 1))]
             near = np.uint64(0)
             beyond = np.uint64(0)
@@ -83,79 +130,143 @@ def turned(packed, tile, w0, members, columns):
 
 
 @kernel()
-def _own_bits(columns, position, total, count, factor, gained):
-    """Turn numbers of rows with a bit into sums of differences to one row, and add these times a factor."""
-    word = columns[position // WORD]
-    shift = np.uint64(position % WORD)
-    for c in range(WORD):
-        own = np.int64((word[c] >> shift) & np.uint64(1))
-        ones = np.int64(total[c])
-        gained[c] += factor * np.float64(np.int32(ones + own * (count - 2 * ones)))
+def _next_bit(word):
+    """Return the place of the lowest bit of a word that has one, and the word without it."""
+    low = word & (~word + np.uint64(1))
+    return np.int64(_bits_set(low - np.uint64(1))), word ^ low
 
 
 @kernel()
-def add_zones(columns, zones, places, stretch_ptr, stretch_words, stretch_masks, factors, gained):
+def shared(zones, first, stretch_ptr, stretch_words, stretch_masks, factors, lo, hi, sums):
+    """Add what every bit of a column contributes to :func:`add_zones` by itself, by place, to ``sums``.
+
+    Parameters
+    ----------
+    zones, first, stretch_ptr, stretch_words, stretch_masks, factors
+        As there.
+    lo, hi : int
+        Rows of the block to work on.
+    sums : float64 array of shape (n,)
+        At the place of a row in a zone grows by the factor of its class, and at the place of the row that has the
+        zone by the factors of all of them.
+    """
+    for r in range(lo, hi):
+        given = 0.0
+        for q in range(factors.shape[1]):
+            factor = factors[r, q]
+            if factor == 0.0:
+                continue
+            count = np.int64(0)
+            for e in range(stretch_ptr[q], stretch_ptr[q + 1]):
+                word = zones[r, stretch_words[e]] & stretch_masks[e]
+                count += np.int64(_bits_set(word))
+                start = WORD * stretch_words[e]
+                while word != np.uint64(0):
+                    k, word = _next_bit(word)
+                    sums[start + k] += factor
+            given += factor * count
+        sums[first + r] += given
+
+
+@kernel()
+def _by_class(columns, stretch_ptr, stretch_words, stretch_masks, own, by_class):
+    """Put the words of columns side by side: all of them, and those of each class in whole vectors.
+
+    A column of which more than half of the bits are set is inverted, which changes no difference; where it is half
+    of them, the first row has no bit.
+    """
+    n_words = columns.shape[0]
+    own[:] = 0
+    by_class[:] = 0
+    for c in range(WORD):
+        count = np.int64(0)
+        places = np.int64(0)
+        for e in range(stretch_words.shape[0]):
+            count += np.int64(_bits_set(columns[stretch_words[e], c] & stretch_masks[e]))
+            places += np.int64(_bits_set(stretch_masks[e]))
+        inverted = 2 * count > places or (2 * count == places and (columns[0, c] & np.uint64(1)) != 0)
+        flip = ~np.uint64(0) if inverted else np.uint64(0)
+        to = 0
+        for q in range(stretch_ptr.shape[0] - 1):
+            for e in range(stretch_ptr[q], stretch_ptr[q + 1]):
+                word = (columns[stretch_words[e], c] ^ flip) & stretch_masks[e]
+                own[c * n_words + stretch_words[e]] |= word
+                by_class[c, to + e - stretch_ptr[q]] = word
+            to += LANES * ((stretch_ptr[q + 1] - stretch_ptr[q] + LANES - 1) // LANES)
+
+
+@kernel()
+def add_zones(columns, zones, first, stretch_ptr, stretch_words, stretch_masks, factors, sums, gained):
     """Add the weighted differences between the rows of a block and all rows in a zone of theirs.
+
+    With bits b, the difference b_r xor b_m is b_r + b_m − 2 b_r b_m. Of the first two terms, summed over all pairs,
+    each set bit has a share that does not depend on the column; the last one needs only the rows that have a bit.
 
     Parameters
     ----------
     columns : uint64 array of shape (⌈n / 64⌉, 64)
         Bits of 64 columns, from :func:`turned`.
-    zones : uint64 array of shape (b, ⌈n / 64⌉)
+    zones : uint64 array of shape (b, ≥ ⌈n / 64⌉ + LANES − 1)
         Who is in the zone, from :func:`zone_bits`.
-    places : int64 array of shape (b,)
-        Where the rows of the block stand.
+    first : int
+        Place of the block's first row.
     stretch_ptr : int64 array of shape (c + 1,)
-        Class q lies in the words ``stretch_words[stretch_ptr[q]:stretch_ptr[q + 1]]``,
+        Class q lies in the words ``stretch_words[stretch_ptr[q]:stretch_ptr[q + 1]]``, which follow one another,
     stretch_words : int64 array
         see above,
     stretch_masks : uint64 array
         and in each of them, these bits are its rows.
-    factors : float64 array of shape (c, b)
+    factors : float64 array of shape (b, c)
         Weight of the differences between a row and those of each class in the zone.
+    sums : float64 array of shape (n,)
+        From :func:`shared`.
     gained : float64 array of shape (64,)
         Grows by the sums of differences, which are 1 where two bits differ.
     """
     b = zones.shape[0]
-    total = np.empty(WORD, dtype=np.uint64)
-    other = np.empty(WORD, dtype=np.uint64)
-    for r in range(0, b, 2):  # two rows at a time, and four words: columns and sums are then read less often
-        twin = min(r + 1, b - 1)
-        one = zones[r]
-        two = zones[twin]
-        for q in range(factors.shape[0]):
-            if factors[q, r] == 0.0 and factors[q, twin] == 0.0:
-                continue
-            e = stretch_ptr[q]
-            stop = stretch_ptr[q + 1]
-            count = np.uint64(0)
-            other_count = np.uint64(0)
-            total[:] = 0
-            other[:] = 0
-            while e < stop:
-                last = stop - 1
-                e1, e2, e3 = min(e + 1, last), min(e + 2, last), min(e + 3, last)
-                w0, w1, w2, w3 = stretch_words[e], stretch_words[e1], stretch_words[e2], stretch_words[e3]
-                m0 = stretch_masks[e]
-                m1 = stretch_masks[e1] if e + 1 < stop else np.uint64(0)
-                m2 = stretch_masks[e2] if e + 2 < stop else np.uint64(0)
-                m3 = stretch_masks[e3] if e + 3 < stop else np.uint64(0)
-                a0, a1, a2, a3 = one[w0] & m0, one[w1] & m1, one[w2] & m2, one[w3] & m3
-                b0, b1, b2, b3 = two[w0] & m0, two[w1] & m1, two[w2] & m2, two[w3] & m3
-                count += (_bits_set(a0) + _bits_set(a1)) + (_bits_set(a2) + _bits_set(a3))
-                other_count += (_bits_set(b0) + _bits_set(b1)) + (_bits_set(b2) + _bits_set(b3))
-                x0, x1, x2, x3 = columns[w0], columns[w1], columns[w2], columns[w3]
-                for c in range(WORD):
-                    total[c] += (_bits_set(a0 & x0[c]) + _bits_set(a1 & x1[c])) + (
-                        _bits_set(a2 & x2[c]) + _bits_set(a3 & x3[c])
-                    )
-                    other[c] += (_bits_set(b0 & x0[c]) + _bits_set(b1 & x1[c])) + (
-                        _bits_set(b2 & x2[c]) + _bits_set(b3 & x3[c])
-                    )
-                e += 4
-            _own_bits(columns, places[r], total, np.int64(count), factors[q, r], gained)
-            if twin > r:
-                _own_bits(columns, places[twin], other, np.int64(other_count), factors[q, twin], gained)
+    n_words = columns.shape[0]
+    n_classes = factors.shape[1]
+    vectors = np.empty(n_classes, dtype=np.int64)
+    begins = np.empty(n_classes, dtype=np.int64)
+    total = np.int64(0)
+    for q in range(n_classes):
+        vectors[q] = (stretch_ptr[q + 1] - stretch_ptr[q] + LANES - 1) // LANES
+        begins[q] = stretch_words[stretch_ptr[q]] if vectors[q] > 0 else 0
+        total += vectors[q]
+    own = np.empty(WORD * n_words, dtype=np.uint64)
+    by_class = np.empty((WORD, LANES * total), dtype=np.uint64)
+    _by_class(columns, stretch_ptr, stretch_words, stretch_masks, own, by_class)
+    flat = by_class.ravel()
+    listed = zones.ravel()
+    for w in range(n_words):  # 64 rows at a time, whose zones stay in the first-level cache
+        inside = ~np.uint64(0)
+        if WORD * w < first:
+            inside = inside << np.uint64(min(first - WORD * w, WORD - 1))
+            if first - WORD * w >= WORD:
+                inside = np.uint64(0)
+        if WORD * (w + 1) > first + b:
+            beyond = WORD * (w + 1) - first - b
+            inside &= (~np.uint64(0) >> np.uint64(beyond)) if beyond < WORD else np.uint64(0)
+        for c in range(WORD):
+            word = own[c * n_words + w]
+            alone = 0.0
+            both = 0.0
+            start = WORD * w
+            rest = word
+            while rest != np.uint64(0):
+                k, rest = _next_bit(rest)
+                alone += sums[start + k]
+            rest = word & inside
+            while rest != np.uint64(0):
+                k, rest = _next_bit(rest)
+                r = start + k - first
+                at = c * by_class.shape[1]
+                zone = r * zones.shape[1]
+                for q in range(n_classes):
+                    common = _common_bits(listed, zone + begins[q], flat, at, vectors[q])
+                    both += factors[r, q] * np.float64(np.int64(common))
+                    at += LANES * vectors[q]
+            gained[c] += alone - 2.0 * both
 
 
 @kernel()

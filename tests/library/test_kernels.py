@@ -86,6 +86,7 @@ TWINS = {
     "weights.update_sparse": naive.multiclass_update,
     "zones.add_known_zones": naive_mixed.class_means,
     "zones.add_zones": naive_thresholds.weighted_differences,
+    "zones.shared": naive_thresholds.pair_weights,
     "zones.turned": naive_packed.words,
     "zones.zone_bits": naive_thresholds.zone,
 }

@@ -12,6 +12,7 @@ from samples import assert_weights_equal
 
 from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, bands, packed, thresholds
 from reliefe import columns as columns_of
+from reliefe.chosen import Chosen
 from reliefe.columns import Columns
 
 DTYPES = [
@@ -252,6 +253,49 @@ def test_subsets_of_columns(plainly, packed_columns):
         expected = plainly(make(), X.astype(np.float64), y)
         assert_weights_equal(found, expected.feature_importances_)
         packed_columns.clear()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, bool])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_subsets_are_ranked_where_they_lie(order, dtype, monkeypatch):
+    """The weights of copies of the columns, to the last bit; and no copy is made."""
+    rng = np.random.default_rng(611)
+    X = np.array(genotypes(rng, 70, 150, 1 if dtype is bool else 2), dtype=dtype, order=order)
+    y = rng.integers(0, 3, 70)
+    gaps = dtype is np.float32
+    if gaps:
+        X[rng.random(X.shape) < 0.05] = np.nan
+    missing = {"missing": "ignore" if gaps else "raise"}
+
+    class Copied(MultiSURF):
+        """As MultiSURF, but handed copies, as any ranker that is not known is."""
+
+    def fits(kind):
+        seen = []
+        fit = kind.fit
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                kind, "fit", lambda self, X, *rest: seen.append(isinstance(X, Chosen)) or fit(self, X, *rest)
+            )
+            for wrapper in (TuRF(kind(**missing)), VLS(kind(**missing), n_subsets=7, random_state=0)):
+                yield wrapper.fit(X, y).feature_importances_
+        yield seen
+
+    *found, chosen = fits(MultiSURF)
+    *expected, copied = fits(Copied)
+    assert len(chosen) == len(copied) == 17 and all(chosen) and not any(copied)
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_subsets_with_other_columns_are_copied(plainly):
+    rng = np.random.default_rng(612)
+    X, y = genotypes(rng, 60, 90).astype(np.float64), rng.integers(0, 2, 60)
+    X[:, ::9] = rng.random((60, 10))
+    found = VLS(MultiSURF(), subset_size=4, n_subsets=40, random_state=0).fit(X, y)
+    assert {bool((subset % 9 == 0).any()) for subset in found.subsets_} == {False, True}
+    expected = plainly(VLS(MultiSURF(), subset_size=4, n_subsets=40, random_state=0), X, y)
+    assert_weights_equal(found.feature_importances_, expected.feature_importances_)
 
 
 def test_duplicates_and_ties(plainly):

@@ -378,30 +378,52 @@ def test_turning_words(n):
             assert columns[v, :, c].tolist() == twin.words(ones)
 
 
-@pytest.mark.parametrize("b", [1, 2, 5])
-def test_sums_over_zones(b):
-    """Classes that end within a word, one of a single row, one that no zone has a row of."""
+def zones_by_hand(first, b):
+    """Classes that end within a word, one of a single row, one that no zone has a row of; and what pairs count."""
     rng = np.random.default_rng(508)
     n = 400
-    ones = rng.integers(0, 2, size=(n, 64))
-    columns = np.array([twin.words(column) for column in ones.T.tolist()], dtype=np.uint64).T.copy()
     class_ptr = np.array([0, 1, 30, 300, 390, 400])
-    places = rng.permutation(n)[:b]
     inside = (rng.random((b, n)) < 0.4) & (np.arange(n) < 390)
-    listed = np.array([twin.words(row) for row in inside.astype(int).tolist()], dtype=np.uint64)
-    factors = rng.integers(-4, 5, size=(5, b)) / 4.0
+    inside[np.arange(b), first + np.arange(b)] = False
+    listed = np.zeros((b, 7 + zones.LANES - 1), dtype=np.uint64)
+    listed[:, :7] = [twin.words(row) for row in inside.astype(int).tolist()]
+    factors = rng.integers(-4, 5, size=(b, 5)) / 4.0
     classes = np.repeat(np.arange(5), np.diff(class_ptr))
     pairs = {
-        (int(place), m): Fraction(factors[classes[m], r])
-        for r, place in enumerate(places)
-        for m in range(n)
-        if inside[r, m]
+        (first + r, m): Fraction(factors[r, classes[m]]) for r in range(b) for m in range(n) if inside[r, m]
     }
+    return (listed, first, *_stretches(class_ptr), factors), pairs
+
+
+@pytest.mark.parametrize(("first", "b"), [(0, 1), (63, 2), (200, 5), (64, 64), (60, 71), (270, 130)])
+def test_sums_over_zones(first, b):
+    """Columns of few and of many bits, and of exactly half, whose rows stand anywhere in the words of a block."""
+    rng = np.random.default_rng(509)
+    given, pairs = zones_by_hand(first, b)
+    ones = (rng.random((400, 64)) < np.linspace(0.0, 1.0, 64)).astype(int)
+    for j, start in ((20, 0), (40, 1)):
+        ones[:, j] = np.arange(start, start + 400) % 2
+    columns = np.array([twin.words(column) for column in ones.T.tolist()], dtype=np.uint64).T.copy()
     start = rng.normal(size=64)
-    gained = start.copy()
-    zones.add_zones(columns, listed, places, *_stretches(class_ptr), factors, gained)
+    gained, sums = start.copy(), np.zeros(400)
+    for lo, hi in ((0, b // 2), (b // 2, b)):
+        zones.shared(*given, lo, hi, sums)
+    zones.add_zones(columns, *given, sums, gained)
     expected = naive_thresholds.weighted_differences(ones.tolist(), pairs)
-    np.testing.assert_allclose(gained, start + np.array(expected, dtype=float), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(gained, start + np.array(expected, dtype=float), rtol=1e-12, atol=1e-11)
+    assert gained[0] == start[0] and gained[63] == start[63]  # constant columns
+    assert gained[20] - start[20] == pytest.approx(gained[40] - start[40], abs=1e-12)  # one inverts the other
+
+
+def test_what_a_bit_contributes_by_itself():
+    given, pairs = zones_by_hand(63, 5)
+    sums = np.zeros(400)
+    zones.shared(*given, 0, 5, sums)
+    expected = [Fraction(0)] * 400
+    for pair, weight in pairs.items():
+        for place in pair:
+            expected[place] += weight
+    np.testing.assert_allclose(sums, np.array(expected, dtype=float), rtol=0, atol=1e-12)
 
 
 def test_a_band_in_several_tiles():
