@@ -35,8 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        ``report``, ``rank``, ``datasets`` or ``check-ranker`` and their arguments, else those of a run; by default the
-        command line's.
+        ``report``, ``rank``, ``datasets`` or ``check-ranker`` and their arguments, else those of a run; by default
+        the command line's.
 
     Returns
     -------

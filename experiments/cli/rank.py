@@ -189,8 +189,8 @@ def _seen(table: Table) -> list[str]:
     if missing.any():
         said.append(
             f"{count(int(missing.sum()), 'value')} missing ({100 * missing.mean():.2g} %), in "
-            f"{count(int(missing.any(axis=0).sum()), 'feature')} and {count(int(missing.any(axis=1).sum()), 'sample')}: "
-            "the ranker leaves them out"
+            f"{count(int(missing.any(axis=0).sum()), 'feature')} and "
+            f"{count(int(missing.any(axis=1).sum()), 'sample')}: the ranker leaves them out"
         )
     return said
 
@@ -404,9 +404,8 @@ def _certainty(
     table: Table, block: dict[str, Any], arguments: Any, keep: int, seconds: float
 ) -> tuple[Any, list[str]]:
     """Ask permutations and subsamples how sure the ranking is."""
-    from reliefe.inspection import permutation_test, stability
-
     from experiments.report.ranked_table import Certainty
+    from reliefe.inspection import permutation_test, stability
 
     p = table.X.shape[1]
     ranker = build({**block, "n_jobs": 1} if "n_jobs" in block else block)
