@@ -28,6 +28,7 @@ from experiments.metrics.relative_f1 import feature_grid
 from experiments.paths import conf_folder
 from experiments.printing import prepare_output
 from experiments.rankers import build, rank
+from experiments.rankers.adapters import call
 from reliefe.ranking import ranks
 
 #: MultiSURF, which looks at all pairs of samples, up to so many.
@@ -100,7 +101,8 @@ def _run(arguments: Any, argv: Sequence[str]) -> None:
     settings = _settings(table, arguments, key, block)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
     folder = result_folder(arguments.file, arguments.out, digest)
-    print(f"ranker: {block['display_name']} ({why})", flush=True)
+    another = "" if arguments.ranker else "; --ranker takes another"
+    print(f"ranker: {block['display_name']} ({why}{another})", flush=True)
     ranked = _ranked(table, arguments, argv, (key, block, why), notes, {**settings, "digest": digest})
     from experiments.report.ranked_table import on_screen, write
 
@@ -207,7 +209,6 @@ def _ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], str]:
             if small
             else f"{n} samples are too many for MultiSURF to look at all pairs in short time"
         )
-        why += f"; {option('--ranker', 'relieff' if small else 'multisurf')} takes another"
     elif key is None:
         key, why = (
             "relieff",
@@ -285,6 +286,8 @@ def _ranked(
 
     def weigh(X: np.ndarray, y: Any, seed: int) -> np.ndarray:
         try:
+            if table.task == "numbers":
+                return np.asarray(call(block, X, y, seed).feature_importances_)
             return rank(block, X, y, seed).weights
         except BadInputError:
             raise

@@ -20,7 +20,7 @@ from experiments.datasets.names import Column, find_columns, is_nameless
 from experiments.datasets.raw import RawData, as_text
 from experiments.datasets.readers.delimited import MISSING_WORDS
 from experiments.datasets.readers.frame import FrameReader
-from experiments.datasets.readers.grid import arff_frame, grid_frame, grid_of, sheet_grid
+from experiments.datasets.readers.grid import arff_frame, grid_frame, grid_of, numbers_in_text, sheet_grid
 from experiments.datasets.readers.parquet import parquet_frame
 from experiments.datasets.readers.text_file import TextFile
 from experiments.datasets.sample_names import sample_name_columns
@@ -296,6 +296,10 @@ def _of_cells(
     if len(cells) < 2 + skipped:
         raise DatasetError(f"{where}: there is no line below the names")
     frame = grid_frame(cells, words, skipped)
+    for place in range(frame.shape[1]):
+        numbers = numbers_in_text(frame.iloc[:, place], whole=layout.transpose)
+        if numbers is not None:
+            frame.isetitem(place, numbers)
     return _of_frame(file, frame, where, lambda row: f"line {row + first}")
 
 

@@ -45,7 +45,9 @@ def bars(names: Sequence[str], weights: np.ndarray, keep: int, q_values: np.ndar
         axes.grid(axis="y", visible=False)
         axes.grid(axis="x", visible=True)
         axes.axvline(0, color="0.3", linewidth=0.6)
-        axes.set_xlabel("weight" + ("   (dark: kept)" if keep < len(names) else ""))
+        said = ["dark: kept"] if keep < len(names) else []
+        said += ["*: q ≤ 0.1"] if q_values is not None and (q_values <= 0.1).any() else []
+        axes.set_xlabel(f"weight   ({'; '.join(said)})" if said else "weight")
         if q_values is not None:
             for place, (weight, q) in enumerate(zip(weights, q_values, strict=True)):
                 if q <= 0.1:

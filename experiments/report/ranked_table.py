@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,8 @@ LEVEL = 0.1
 
 #: What spreadsheets take for the beginning of a formula.
 _FORMULA = tuple("=+-@\t\r")
+
+_TIME = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 
 #: Characters that an .xlsx file cannot hold.
 _NOT_IN_SHEETS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -184,17 +187,15 @@ class RankedTable:
         """Say what came out, most important first."""
         curve, certainty = self.curve, self.certainty
         error = float(curve.error[np.flatnonzero(curve.sizes == curve.best)[0]])
+        best, kept = fixed(curve.at(curve.best), 3), fixed(curve.at(curve.keep), 3)
+        whole = ""
+        if curve.sizes[-1] == len(self.names):
+            whole = f"; with all {len(self.names)} it is {fixed(float(curve.mean[-1]), 3)}"
         said = [
-            f"Keep the best {count(curve.keep, 'feature')}: {curve.score} is {fixed(curve.at(curve.keep), 3)} "
-            f"there, within one standard error ({fixed(error, 3)}) of the best, {fixed(curve.at(curve.best), 3)} "
-            f"with {count(curve.best, 'feature')}; with all {curve.sizes[-1]} it is "
-            f"{fixed(float(curve.mean[-1]), 3)} (mean over {curve.n_repeats} x {curve.n_splits} folds, features "
-            "ranked inside each training fold)."
-            if curve.sizes[-1] == len(self.names)
-            else f"Keep the best {count(curve.keep, 'feature')}: {curve.score} is "
-            f"{fixed(curve.at(curve.keep), 3)} there, within one standard error ({fixed(error, 3)}) of the best, "
-            f"{fixed(curve.at(curve.best), 3)} with {count(curve.best, 'feature')} (mean over {curve.n_repeats} x "
-            f"{curve.n_splits} folds, features ranked inside each training fold)."
+            f"Keep the best {curve.keep} of {count(len(self.names), 'feature')}.",
+            f"The largest mean {curve.score} is {best}, with {count(curve.best, 'feature')}. With {curve.keep} it "
+            f"is {kept}, which is within one standard error ({fixed(error, 3)}) of that{whole} (mean over "
+            f"{curve.n_repeats} x {curve.n_splits} folds, features ranked inside each training fold).",
         ]
         if certainty.q is not None:
             found = int((certainty.q <= LEVEL).sum())
@@ -285,6 +286,18 @@ def workbook(ranked: RankedTable) -> bytes:
     book["ranking"].column_dimensions["B"].width = 32
     buffer = io.BytesIO()
     book.save(buffer)
+    return _without_times(buffer.getvalue())
+
+
+def _without_times(workbook: bytes) -> bytes:
+    """Take the time of writing out of a workbook: the same ranking gives the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook)) as before, zipfile.ZipFile(buffer, "w") as after:
+        for part in before.namelist():
+            content = before.read(part)
+            if part == "docProps/core.xml":
+                content = _TIME.sub(rb"\g<1>2000-01-01T00:00:00Z", content)
+            after.writestr(zipfile.ZipInfo(part), content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

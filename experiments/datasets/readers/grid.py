@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -12,6 +13,9 @@ import pandas as pd
 from experiments.datasets.download.files import Content
 from experiments.datasets.readers.arff import parse
 from experiments.errors import DatasetError, wrong_name
+
+#: A number that is no code: without zeros before it.
+_PLAIN_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|(?=\.))(\.\d*)?([eE][+-]?\d+)?")
 
 
 def sheet_grid(file: Content, sheet: str | None = None) -> tuple[np.ndarray, str]:
@@ -130,6 +134,32 @@ def _means_missing(cell: object, words: Sequence[str], numbers: set[float]) -> b
     if isinstance(cell, str):
         return cell.strip() in words or not cell.strip()
     return isinstance(cell, int | float) and not isinstance(cell, bool) and float(cell) in numbers
+
+
+def numbers_in_text(column: pd.Series, *, whole: bool) -> pd.Series | None:
+    """Read a column of text as numbers, if all of its cells are numbers and none is a code such as ``01``.
+
+    Parameters
+    ----------
+    column : Series of objects
+        Text, or missing.
+    whole : bool
+        Whether whole numbers alone are numbers too, as where a file cannot but hold them as text.
+
+    Returns
+    -------
+    Series of float64, or None
+        None for anything else.
+    """
+    there = column.dropna()
+    if not len(there) or not all(isinstance(each, str) for each in there):
+        return None
+    texts = [each.strip() for each in there]
+    if not all(_PLAIN_NUMBER.fullmatch(each) for each in texts):
+        return None
+    if not whole and all(each.lstrip("-").isdecimal() for each in texts):
+        return None
+    return pd.to_numeric(column.map(lambda each: each.strip() if isinstance(each, str) else each))
 
 
 def grid_of(frame: pd.DataFrame) -> np.ndarray:
