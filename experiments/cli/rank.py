@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import yaml
@@ -421,7 +421,7 @@ def _certainty(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if arguments.permutations:
-            null = "pooled" if p > _POOLED else "feature"
+            null: Literal["pooled", "feature"] = "pooled" if p > _POOLED else "feature"
             expected = _about(arguments.permutations * seconds)
             print(
                 f"permutation test: {arguments.permutations} permutations of the target{expected}", flush=True

@@ -64,7 +64,7 @@ def selection_curve(
     y: Any,
     *,
     task: str,
-    sizes: Sequence[int],
+    sizes: np.ndarray,
     learner: Mapping[str, Any],
     n_splits: int,
     n_repeats: int,
@@ -88,7 +88,7 @@ def selection_curve(
         By the task.
     task : str
         ``"classes"``, ``"labels"`` or ``"numbers"``.
-    sizes : sequence of int
+    sizes : int64 ndarray of shape (k,)
         Numbers of best features, ascending.
     learner : mapping
         Block of the learner for classes or labels; for numbers it is ridge regression on standardised features.
@@ -110,7 +110,6 @@ def selection_curve(
     BadInputError
         Where the samples cannot be split.
     """
-    sizes = np.asarray(sizes, dtype=np.int64)
     categories = categories or {}
     micro = np.empty((n_repeats, n_splits, len(sizes)))
     macro = np.empty_like(micro)
