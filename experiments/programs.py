@@ -22,7 +22,7 @@ def program(action: str = "run") -> str:
     Parameters
     ----------
     action : str, default="run"
-        "run", "report", "publish", or a subcommand: "datasets", "check-ranker".
+        "run", "report", "publish", or a subcommand: "rank", "datasets", "check-ranker".
 
     Returns
     -------

@@ -21,6 +21,7 @@ _DISTRIBUTION = "reliefe-bench"
 _MORE = """
 
 Other commands
+  {run} rank FILE --target NAME      ranks the features of a table of your own: names, how many, how sure
   {run} report [key=value ...]       table, figures and page from finished results; runs nothing
   {run} datasets check|list|fetch    compare data sets with the paper, list them, download them
   {run} check-ranker TARGET          checks a ranker of your own"""
@@ -34,8 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        ``report``, ``datasets`` or ``check-ranker`` and their arguments, else those of a run; by default the
-        command line's.
+        ``report``, ``rank``, ``datasets`` or ``check-ranker`` and their arguments, else those of a run; by default
+        the command line's.
 
     Returns
     -------
@@ -68,6 +69,10 @@ def _started(argv: Sequence[str]) -> int:
             from experiments.cli import datasets
 
             return datasets.main(rest)
+        case ["rank", *rest]:
+            from experiments.cli import rank
+
+            return rank.main(rest)
         case ["check-ranker", *rest]:
             from experiments.cli import check_ranker
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from experiments.datasets.download.files import Content, read_file
@@ -21,15 +20,12 @@ from experiments.datasets.names import Column, listed
 from experiments.datasets.raw import RawData, as_text, without_columns
 from experiments.datasets.readers import arff as arff_files
 from experiments.datasets.readers import matlab as matlab_files
-from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, first_lines, line_at
 from experiments.datasets.readers.frame import FrameReader
 from experiments.datasets.readers.parquet import parquet_frame
 from experiments.datasets.readers.svmlight import svmlight
+from experiments.datasets.readers.text_file import TextFile
 from experiments.errors import ConfigError, DatasetError
 from experiments.paths import Places
-
-#: Words, and what else is typed, for what separates cells; a shell or YAML may keep a tab itself from getting here.
-_DELIMITERS = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}
 
 
 def csv(
@@ -42,6 +38,7 @@ def csv(
     header: bool = True,
     skip_lines: int | None = None,
     na_values: str | Sequence[str] | None = None,
+    encoding: str | None = None,
     leave_out: Column | Sequence[Column] = (),
     nominal: Column | Sequence[Column] = (),
 ) -> RawData:
@@ -70,6 +67,8 @@ def csv(
         Words that mean a missing value, in place of
         :data:`experiments.datasets.readers.delimited.MISSING_WORDS`. The empty cell always does. In columns of
         numbers a word that is a number stands for all its spellings.
+    encoding : str, optional
+        How the text is encoded, such as ``cp1252``; by default UTF-8.
     leave_out : str, int, or sequence of them
         Columns that are no features, such as names of rows.
     nominal : str, int, or sequence of them
@@ -87,64 +86,30 @@ def csv(
         File missing or damaged, no such column or two of that name, a text cell among numbers or a number with
         another decimal point (with line and column), a row without a class, labels other than 0 and 1.
     ConfigError
-        When path or target is not given, the target is a list of none or one, or delimiter, decimal or
-        skip_lines is
-        another.
+        When path or target is not given, the target is a list of none or one, or delimiter, decimal, skip_lines or
+        encoding is another.
     """
     needed("csv", path=path, target=target)
     assert path is not None and target is not None
     _check_target("csv", target)
-    if decimal not in (".", ","):
-        raise ConfigError(f"dataset.decimal={decimal!r} is neither '.' nor ','")
-    if skip_lines is not None and skip_lines < 0:
-        raise ConfigError(f"dataset.skip_lines={skip_lines}: a number of lines is not negative")
-    file = _read(path, places)
-    text = file.text.rstrip("\r\n")
-    wanted = [*listed(target), *listed(nominal), *listed(leave_out)]
-    lines = first_lines(
-        text,
-        file.name,
-        delimiter=None if delimiter is None else _delimiter(delimiter, path),
-        default=_delimiter(None, path),
+    source = TextFile(
+        _read(path, places),
+        path,
+        delimiter=delimiter,
+        decimal=decimal,
         header=header,
         skip_lines=skip_lines,
-        wanted=wanted,
-        hint=_delimiter_hint,
+        na_values=None if na_values is None else [str(each) for each in listed(na_values)],
+        encoding=encoding,
+        wanted=[*listed(target), *listed(nominal), *listed(leave_out)],
+        digits=not listed(nominal),
     )
-    hint = _delimiter_hint(line_at(text, lines.skipped + 1), lines.delimiter)
-    words = MISSING_WORDS if na_values is None else [str(each) for each in listed(na_values)]
-    table = TextTable(file, lines, words=words, decimal=decimal, hint=hint)
-    if len(table.names) == 1 and not hint:
-        hint = (
-            f"; the whole line is one column, so is {lines.delimiter!r} what separates the cells "
-            "(dataset.delimiter)?"
-        )
-
-    def reader_of(frame: pd.DataFrame) -> FrameReader:
-        return FrameReader(
-            frame,
-            file.name,
-            table.place_of,
-            hint,
-            decimal=decimal,
-            header=table.header,
-            named=header,
-            cells=table.column_text,
-            words_given=na_values is not None,
-            line_with=table.line_with if header and skip_lines is None else None,
-            digits=digits,
-        )
-
-    digits = None if listed(nominal) else table.digits()
-    frame = table.frame() if digits is None else pd.DataFrame(digits, columns=table.names, copy=False)
-    columns = reader_of(frame)
+    columns = source.reader()
     as_text = [columns.place(each, "nominal") for each in listed(nominal)]
     if isinstance(target, str | int):
         as_text.append(columns.place(target, "target"))
-    found = table.texts(as_text) if digits is None else {p: frame.iloc[:, p].astype(str) for p in as_text}
-    for place, texts in found.items():
-        frame.isetitem(place, texts)
-    return reader_of(frame).raw(target, leave_out, nominal)
+    source.as_texts(as_text)
+    return source.reader().raw(target, leave_out, nominal)
 
 
 def parquet(
@@ -377,31 +342,6 @@ def _check_target(dataset: str, target: Column | Sequence[Column]) -> None:
         f"dataset={dataset}: dataset.target=[{target[0]}] is a list of one; a single label is a class: "
         f"dataset.target={target[0]}"
     )
-
-
-def _delimiter(typed: str | None, path: str) -> str:
-    if typed is None:
-        name = path.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
-        return "\t" if name.endswith((".tsv", ".tab")) else ","
-    found = _DELIMITERS.get(typed.lower(), typed) if isinstance(typed, str) else ""
-    if len(found) != 1 or found in '\r\n"':
-        raise ConfigError(
-            f"dataset.delimiter={typed!r}: it must be one character that separates cells, such as ';', or one of "
-            f"the words {', '.join(each for each in _DELIMITERS if each.isalpha())}"
-        )
-    return found
-
-
-def _delimiter_hint(first: str, delimiter: str) -> str:
-    """Say what the first line holds besides the delimiter that may separate the cells."""
-    for word in ("semicolon", "tab"):
-        mark = _DELIMITERS[word]
-        if mark in first and delimiter != mark:
-            return (
-                f"; its first line has a {word} in it, so is {delimiter!r} what separates the cells "
-                f"(dataset.delimiter={word})?"
-            )
-    return ""
 
 
 def with_here(places: Places | Sequence[Path]) -> Places:

@@ -193,7 +193,7 @@ class _Kept:
         return np.stack([without_noise(each) for each in Z.in_given_order(found)])
 
     def _direct(self, order, directed):
-        """Fill ``directed`` (n, n) with what each difference counts; return what sums are divided by, and an offset."""
+        """Fill ``directed`` (n, n) with what differences count; return what sums are divided by, and an offset."""
         raise NotImplementedError
 
     def _weigh(self, order):

@@ -316,9 +316,13 @@ def test_every_command_of_the_command_line_page_is_a_run_or_a_report():
     "line", dict.fromkeys(line for line in commands() + commands(COMMAND_LINE) if line.startswith("python "))
 )
 def test_commands_of_readme_and_command_line_page_mean_something(line):
+    from experiments.cli.rank_arguments import parser
     from experiments.config.compose import compose_runs
 
-    assert compose_runs(line.split()[2:]).configs
+    if line.split()[2] == "rank":
+        assert parser().parse_args(line.split()[3:]).target
+    else:
+        assert compose_runs(line.split()[2:]).configs
 
 
 def test_the_ranker_file_of_the_docs_works():

@@ -145,6 +145,10 @@ class FrameReader:
             f"{self._file} has no column {column!r} (dataset.{key}) among its {len(self._names)}{hint}"
         )
 
+    def where(self, row: int) -> str:
+        """Say where a row (0-based) stands, with the file."""
+        return self._in_file(row)
+
     def raw(
         self,
         target: Column | Sequence[Column],

@@ -1,0 +1,216 @@
+"""What is typed after ``rank``, and messages of readers in the words of its options."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from experiments.datasets.table import KINDS, Layout
+from experiments.errors import ConfigError, near_names
+from experiments.programs import program
+
+#: Key of a data set, as messages of readers have it → option.
+_OPTIONS = {
+    "target": "--target",
+    "leave_out": "--leave-out",
+    "nominal": "--categories",
+    "na_values": "--na-values",
+    "skip_lines": "--skip-rows",
+    "delimiter": "--delimiter",
+    "decimal": "--decimal",
+    "encoding": "--encoding",
+    "sheet": "--sheet",
+    "kind": "--as",
+    "keep": "--keep",
+}
+_SETTING = re.compile(
+    r"\"?dataset\.(?P<key>\w+)(?:=(?P<value>\[(?:'(?:\\.|[^'\\])*'|[^\[\]'])*\]|'(?:\\.|[^'\\])*'|[^\s;:,)?\"]+))?\"?"
+)
+_PART = re.compile(r"'((?:\\.|[^'\\])*)'|([^,]+)")
+
+_EXAMPLES = """examples:
+  {rank} my.csv --target class
+  {rank} genes.tsv.gz --target tumour --transpose
+  {rank} my.xlsx --sheet patients --target 'age at onset' --ranker relieff
+  {rank} my.csv --target red,round            (several columns of 0 and 1: labels)
+
+A name that begins with a dash is typed with an equals sign: --target=-x. A name may be replaced by its place, from
+0 (-1 is the last column). The page docs/rank-your-table.md describes the output."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Parser whose errors are those of the project, with near names of options."""
+
+    def error(self, message: str) -> Any:
+        unknown = re.match(r"unrecognized arguments: (\S+)", message)
+        hint = ""
+        if unknown:
+            options = [option for action in self._actions for option in action.option_strings]
+            near = near_names(unknown[1].partition("=")[0], options)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise ConfigError(f"{message}{hint}\nall options: {program('rank')} --help")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the parser of the command line."""
+    made = _Parser(
+        prog=program("rank"),
+        description="Rank the features of a table: names, weights, how sure they are, and how many to keep.",
+        epilog=_EXAMPLES.replace("{rank}", program("rank")),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("file", metavar="FILE", help="CSV, TSV, ARFF (also .gz, .bz2, .xz), XLSX or Parquet")
+    many: dict[str, Any] = {"action": "append", "default": []}
+    add = made.add_argument
+    add(
+        "--target",
+        metavar="NAME",
+        **many,
+        help="the class column; several (a,b or repeated) are labels of 0 and 1",
+    )
+    add("--as", dest="kind", choices=KINDS, default="auto", help="what the target holds (default: found out)")
+    add(
+        "--ranker",
+        metavar="NAME",
+        help="multisurf, relieff, reliefe, surf, … (default: chosen by size and target)",
+    )
+    add("--transpose", action="store_true", help="the file has a line for each feature (genes × samples)")
+    add("--keep", metavar="NAME", **many, help="a feature, although it looks like names of samples")
+    add("--leave-out", metavar="NAME", **many, help="no feature")
+    add("--categories", metavar="NAME", **many, help="its values are names although they look like numbers")
+    add(
+        "--na-values",
+        metavar="WORDS",
+        help="words that mean a missing value in place of the usual ones: NA,-999",
+    )
+    add("--encoding", metavar="NAME", help="of a text file, such as cp1252 (default: UTF-8)")
+    add("--delimiter", metavar="CHAR", help="between cells: a character, or tab, semicolon, comma")
+    add("--decimal", metavar="CHAR", default=".", help="decimal point of numbers, . or ,")
+    add("--skip-rows", metavar="N", type=_number(0), help="lines at the top that are no part of the table")
+    add("--sheet", metavar="NAME", help="of a spreadsheet, by name or number from 1")
+    add("--folds", metavar="N", type=_number(2), default=10, help="of the selection curve (default: 10)")
+    add("--repeats", metavar="N", type=_number(1), default=3, help="of these folds (default: 3)")
+    add(
+        "--permutations",
+        metavar="N",
+        type=_number(0),
+        default=1000,
+        help="of the target, for p and q (default: 1000; 0: none)",
+    )
+    add(
+        "--subsamples",
+        metavar="N",
+        type=_number(0),
+        default=100,
+        help="halves of the samples, for stability (default: 100; 0: none)",
+    )
+    add("--seed", metavar="N", type=_number(0), default=0, help="of everything that is drawn (default: 0)")
+    add("--jobs", metavar="N", type=_number(1), help="cores (default: all; numbers do not depend on it)")
+    add("--out", metavar="DIR", help="folder for the results (default: results/rank/NAME of the file)")
+    return made
+
+
+def _number(least: int) -> Any:
+    def number(text: str) -> int:
+        value = int(text) if re.fullmatch(r"\d+", text) else -1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"a whole number from {least} on, not {text!r}")
+        return value
+
+    return number
+
+
+def layout_of(arguments: argparse.Namespace) -> Layout:
+    """Gather how the file is to be read."""
+    words = arguments.na_values
+    return Layout(
+        transpose=arguments.transpose,
+        na_values=None if words is None else tuple(each.strip() for each in words.split(",") if each.strip()),
+        encoding=arguments.encoding,
+        delimiter=arguments.delimiter,
+        sheet=arguments.sheet,
+        decimal=arguments.decimal,
+        skip_rows=arguments.skip_rows,
+    )
+
+
+def option(name: str, value: str) -> str:
+    """Write an option and its value as a shell takes them, whatever the value begins with.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"--keep"``.
+    value : str
+        Any text.
+
+    Returns
+    -------
+    str
+    """
+    return shlex.quote(f"{name}={value}") if value.startswith("-") else f"{name} {shlex.quote(value)}"
+
+
+def command(words: Sequence[str]) -> str:
+    """Write the command as it can be typed again.
+
+    Parameters
+    ----------
+    words : sequence of str
+        What was typed after ``rank``.
+
+    Returns
+    -------
+    str
+    """
+    return " ".join([program("rank"), *map(shlex.quote, words)])
+
+
+def in_own_words(message: str, transposed: bool = False) -> str:
+    """Put options in place of the keys of a data set, quoted as a shell takes them.
+
+    Parameters
+    ----------
+    message : str
+        Of a reader, such as ``leave it out: dataset.leave_out=['my column']``.
+    transposed : bool
+        Whether lines of the file became columns: then places are named the other way round.
+
+    Returns
+    -------
+    str
+        Such as ``leave it out: --leave-out 'my column'``.
+    """
+
+    def replaced(found: re.Match[str]) -> str:
+        name = _OPTIONS.get(found["key"])
+        if name is None:
+            return found[0]
+        value = found["value"]
+        if value is None:
+            return name
+        tail = ""
+        if value[0] not in "['" and value[-1] in ".,":
+            value, tail = value[:-1], value[-1]
+        values = _values(value)
+        if name == "--na-values":
+            return option(name, ",".join(values)) + tail
+        return " ".join(option(name, each) for each in values) + tail
+
+    said = _SETTING.sub(replaced, message)
+    if transposed:
+        said = re.sub(r", line (\d+)", r", column \1 of the file", said)
+    return said
+
+
+def _values(text: str) -> list[str]:
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    return [
+        re.sub(r"\\(.)", r"\1", quoted) if quoted or not plain else plain
+        for quoted, plain in _PART.findall(text)
+    ]

@@ -1,0 +1,224 @@
+"""Typed tables as data frames: one sheet of a spreadsheet, and tables with lines and columns exchanged."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from experiments.datasets.download.files import Content
+from experiments.datasets.readers.arff import parse
+from experiments.errors import DatasetError, wrong_name
+
+#: A number that is no code: without zeros before it.
+_PLAIN_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|(?=\.))(\.\d*)?([eE][+-]?\d+)?")
+
+
+def sheet_grid(file: Content, sheet: str | None = None) -> tuple[np.ndarray, str]:
+    """Read all cells of one sheet of an ``.xlsx`` file.
+
+    Parameters
+    ----------
+    file : Content
+        The file.
+    sheet : str, optional
+        Its name, or its number from 1; by default the only sheet that holds anything.
+
+    Returns
+    -------
+    cells : ndarray of objects, shape (lines, columns)
+        As the file types them; None where a cell is empty. Empty lines and columns at the end are left out.
+    sheet : str
+        Name of the sheet.
+
+    Raises
+    ------
+    DatasetError
+        For what is no spreadsheet, no such sheet, several sheets of which none is named, or an empty one.
+    """
+    from openpyxl import load_workbook
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it tells of each style that it has no use for
+            book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
+            found = {each.title: _cells(each) for each in book.worksheets}
+    except Exception as error:  # the package raises many kinds on damaged input
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise DatasetError(f"{file.name} cannot be read as a spreadsheet ({reason})") from error
+    names = list(found)
+    if sheet is not None and sheet not in found:
+        if not (sheet.isdecimal() and 1 <= int(sheet) <= len(names)):
+            raise wrong_name(f"sheet of {file.name} (dataset.sheet)", sheet, names)
+        sheet = names[int(sheet) - 1]
+    if sheet is None:
+        filled = [name for name, cells in found.items() if cells.size]
+        if len(filled) > 1:
+            raise DatasetError(
+                f"{file.name} has {len(filled)} sheets; say which one: dataset.sheet=NAME\n"
+                f"they are: {', '.join(repr(name) for name in filled)}"
+            )
+        sheet = filled[0] if filled else names[0]
+    if not found[sheet].size:
+        raise DatasetError(f"{file.name}: sheet {sheet!r} is empty")
+    return found[sheet], sheet
+
+
+def _cells(sheet) -> np.ndarray:
+    rows = [tuple(_cell(each) for each in row) for row in sheet.iter_rows(values_only=True)]
+    while rows and all(each is None for each in rows[-1]):
+        rows.pop()
+    width = max((last + 1 for row in rows for last, each in enumerate(row) if each is not None), default=0)
+    cells = np.full((len(rows), width), None, dtype=object)
+    for place, row in enumerate(rows):
+        cells[place, : len(row[:width])] = row[:width]
+    return cells
+
+
+def _cell(value: object) -> object:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def grid_frame(cells: np.ndarray, words: Sequence[str], skip_lines: int = 0) -> pd.DataFrame:
+    """Make a frame of cells whose first line holds names.
+
+    Parameters
+    ----------
+    cells : ndarray of objects, shape (lines, columns)
+        None where a cell is empty.
+    words : sequence of str
+        Texts that mean a missing value; words that are numbers mean such numbers too.
+    skip_lines : int, default=0
+        Lines at the top that are no part of the table.
+
+    Returns
+    -------
+    DataFrame
+        Its columns are called as the first line says, "" where it says nothing; a column of numbers is one of
+        float64.
+    """
+    cells = cells[skip_lines:]
+    names = ["" if each is None else _name(each) for each in cells[0]]
+    numbers = {float(word) for word in words if _is_number(word)}
+    columns = []
+    for place in range(cells.shape[1]):
+        column = pd.Series(cells[1:, place], dtype=object)
+        gone = column.map(lambda each: _means_missing(each, words, numbers))
+        column = column.mask(gone.to_numpy(dtype=bool), np.nan)
+        if column.map(lambda each: isinstance(each, int | float) and not isinstance(each, bool)).all():
+            column = pd.to_numeric(column)
+        columns.append(column)
+    frame = pd.concat(columns, axis=1) if columns else pd.DataFrame()
+    frame.columns = names
+    return frame
+
+
+def _name(cell: object) -> str:
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return float(word) == float(word)
+    except ValueError:
+        return False
+
+
+def _means_missing(cell: object, words: Sequence[str], numbers: set[float]) -> bool:
+    if cell is None or cell is pd.NA or cell is pd.NaT or (isinstance(cell, float) and np.isnan(cell)):
+        return True
+    if isinstance(cell, str):
+        return cell.strip() in words or not cell.strip()
+    return isinstance(cell, int | float) and not isinstance(cell, bool) and float(cell) in numbers
+
+
+def numbers_in_text(column: pd.Series, *, whole: bool) -> pd.Series | None:
+    """Read a column of text as numbers, if all of its cells are numbers and none is a code such as ``01``.
+
+    Parameters
+    ----------
+    column : Series of objects
+        Text, or missing.
+    whole : bool
+        Whether whole numbers alone are numbers too, as where a file cannot but hold them as text.
+
+    Returns
+    -------
+    Series of float64, or None
+        None for anything else.
+    """
+    there = column.dropna()
+    if not len(there) or not all(isinstance(each, str) for each in there):
+        return None
+    texts = [each.strip() for each in there]
+    if not all(_PLAIN_NUMBER.fullmatch(each) for each in texts):
+        return None
+    if not whole and all(each.lstrip("-").isdecimal() for each in texts):
+        return None
+    return pd.to_numeric(column.map(lambda each: each.strip() if isinstance(each, str) else each))
+
+
+def grid_of(frame: pd.DataFrame) -> np.ndarray:
+    """Write a frame as cells, its names in the first line.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Any.
+
+    Returns
+    -------
+    ndarray of objects, shape (rows + 1, columns)
+        None where a value is missing.
+    """
+    cells = np.empty((len(frame) + 1, frame.shape[1]), dtype=object)
+    cells[0] = [str(each) for each in frame.columns]
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place].astype(object)
+        cells[1:, place] = column.where(column.notna(), None)
+    return cells
+
+
+def arff_frame(file: Content, words: Sequence[str]) -> tuple[pd.DataFrame, Callable[[int], str]]:
+    """Read an ARFF file as a frame.
+
+    Parameters
+    ----------
+    file : Content
+        The file.
+    words : sequence of str
+        Texts that mean a missing value, beside ARFF's own mark.
+
+    Returns
+    -------
+    frame : DataFrame
+        Nominal attributes are categories, text is text.
+    place_of : callable
+        Row (0-based) → where it stands.
+
+    Raises
+    ------
+    DatasetError
+        As :func:`experiments.datasets.readers.arff.parse`.
+    """
+    found = parse(file.data, file.name)
+    table = found.table if isinstance(found.table, np.ndarray) else found.table.toarray()
+    columns = []
+    for place, values in enumerate(found.values):
+        column = pd.Series(np.asarray(table[:, place], dtype=np.float64))
+        if values is not None:
+            texts = found.texts.get(place, []) if values == "text" else list(values)
+            codes = np.where(np.isnan(column), -1, column).astype(np.int64)
+            named = np.array([*texts, None], dtype=object)[codes]
+            column = pd.Series(named, dtype=object)
+            column = column.mask(column.isin(list(words)).to_numpy(), None)
+            if values != "text":
+                column = column.astype("category")
+        columns.append(column)
+    frame = pd.concat(columns, axis=1)
+    frame.columns = found.names
+    return frame, lambda row: f"data row {row + 1}"

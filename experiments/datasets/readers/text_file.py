@@ -1,0 +1,225 @@
+"""A delimited text file of a user's own: decoded, taken apart into cells, lines and columns exchanged if asked."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Sequence
+
+import pandas as pd
+
+from experiments.datasets.download.files import Content, decoded
+from experiments.datasets.names import Column
+from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, first_lines, line_at
+from experiments.datasets.readers.frame import FrameReader
+from experiments.errors import ConfigError, DatasetError
+
+#: Words, and what else is typed, for what separates cells; a shell or YAML may keep a tab itself from getting here.
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}
+
+
+class TextFile:
+    """A text file as a data frame, and the reader that takes it apart.
+
+    Parameters
+    ----------
+    file : Content
+        The file.
+    path : str
+        As it was typed: its ending says whether tabs separate cells.
+    delimiter, decimal, header, skip_lines, na_values, encoding
+        As for :func:`experiments.datasets.own.csv`.
+    wanted : sequence of str or int
+        Columns that are asked for.
+    transpose : bool
+        Whether the file has a line for each feature: a first cell that names it, then a cell for each sample.
+    digits : bool
+        Whether a file of single digits may be kept as bytes.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, for messages.
+    frame : DataFrame
+        Its cells; numbers where a column holds nothing else.
+    header : list of str or None
+        The names as they stand in the file.
+
+    Raises
+    ------
+    DatasetError, ConfigError
+        As :func:`experiments.datasets.own.csv`.
+    """
+
+    def __init__(
+        self,
+        file: Content,
+        path: str,
+        *,
+        delimiter: str | None = None,
+        decimal: str = ".",
+        header: bool = True,
+        skip_lines: int | None = None,
+        na_values: Sequence[str] | None = None,
+        encoding: str | None = None,
+        wanted: Sequence[Column] = (),
+        transpose: bool = False,
+        digits: bool = True,
+    ) -> None:
+        if decimal not in (".", ","):
+            raise ConfigError(f"dataset.decimal={decimal!r} is neither '.' nor ','")
+        if skip_lines is not None and skip_lines < 0:
+            raise ConfigError(f"dataset.skip_lines={skip_lines}: a number of lines is not negative")
+        file = in_utf8(file, encoding)
+        text = file.text.rstrip("\r\n")
+        typed = None if delimiter is None else _delimiter(delimiter, path)
+        settings = {"delimiter": typed, "default": _delimiter(None, path), "wanted": wanted}
+        lines = first_lines(
+            text, file.name, header=header, skip_lines=skip_lines, hint=_delimiter_hint, **settings
+        )
+        if transpose:
+            file = _turned(file, text, lines.skipped, lines.delimiter)
+            text = file.text.rstrip("\r\n")
+            skip_lines = 0
+            lines = first_lines(text, file.name, delimiter=",", header=header, skip_lines=0, wanted=wanted)
+        hint = _delimiter_hint(line_at(text, lines.skipped + 1), lines.delimiter)
+        words = MISSING_WORDS if na_values is None else na_values
+        self._table = TextTable(file, lines, words=words, decimal=decimal, hint=hint)
+        if len(self._table.names) == 1 and not hint:
+            hint = (
+                f"; the whole line is one column, so is {lines.delimiter!r} what separates the cells "
+                "(dataset.delimiter)?"
+            )
+        self._hint, self._decimal, self._named = hint, decimal, header
+        self._words_given = na_values is not None
+        self._skip_lines = skip_lines
+        self._digits = self._table.digits() if digits else None
+        self.name = file.name
+        if self._digits is None:
+            self.frame = self._table.frame()
+        else:
+            self.frame = pd.DataFrame(self._digits, columns=self._table.names, copy=False)
+        self.header = self._table.header
+
+    def reader(self) -> FrameReader:
+        """Return what takes the frame apart, as it is now."""
+        table = self._table
+        return FrameReader(
+            self.frame,
+            self.name,
+            table.place_of,
+            self._hint,
+            decimal=self._decimal,
+            header=table.header,
+            named=self._named,
+            cells=table.column_text,
+            words_given=self._words_given,
+            line_with=table.line_with if self._named and self._skip_lines is None else None,
+            digits=self._digits,
+        )
+
+    def as_texts(self, places: Sequence[int]) -> None:
+        """Put the text of the cells of some columns in place of numbers; missing ones are NaN."""
+        if self._digits is None:
+            found = self._table.texts(places)
+        else:
+            found = {place: self.frame.iloc[:, place].astype(str) for place in places}
+        for place, texts in found.items():
+            self.frame.isetitem(place, texts)
+
+
+def in_utf8(file: Content, encoding: str | None) -> Content:
+    """Bring a text file to UTF-8.
+
+    Parameters
+    ----------
+    file : Content
+        As it was found.
+    encoding : str or None
+        Its encoding, by a name that Python knows; None for UTF-8.
+
+    Returns
+    -------
+    Content
+        In UTF-8.
+
+    Raises
+    ------
+    ConfigError
+        For an encoding that there is not.
+    DatasetError
+        When the file is of another one, with the line.
+    """
+    if encoding is None:
+        advice = "or say its encoding, such as dataset.encoding=cp1252 (Windows, western Europe)"
+        if file.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise DatasetError(
+                f"{file.name} is UTF-16 text; save it as UTF-8, or say dataset.encoding=utf-16"
+            )
+        try:
+            decoded(file.data, file.name)
+        except DatasetError as error:
+            raise DatasetError(f"{error}, {advice}") from error
+        return file
+    try:
+        codecs.lookup(encoding)
+        text = file.data.decode(encoding)
+    except LookupError as error:
+        raise ConfigError(
+            f"dataset.encoding={encoding}: there is no such encoding; utf-8, utf-16, cp1252, latin-1 are some"
+        ) from error
+    except UnicodeDecodeError as error:
+        line = file.data.count(b"\n", 0, error.start) + 1
+        raise DatasetError(
+            f"{file.name}, line {line}: not text in dataset.encoding={encoding} ({error.reason})"
+        ) from error
+    return Content(file.name, text.removeprefix("\ufeff").encode(), file.sha256)
+
+
+def _turned(file: Content, text: str, skipped: int, delimiter: str) -> Content:
+    """Write the table with lines and columns exchanged, as text with commas."""
+    lines = text.splitlines(keepends=True)[skipped:]
+    if delimiter == " ":
+        rows = [line.split() for line in lines]
+    else:
+        try:
+            rows = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+        except csv.Error as error:
+            raise DatasetError(f"{file.name} is no even table: {error}") from error
+    rows = [row for row in rows if any(cell.strip() for cell in row)]
+    width = len(rows[0])
+    for row in rows:
+        if len(row) != width:
+            raise DatasetError(
+                f"{file.name} is no even table: the line that begins with {row[0]!r} has {len(row)} cells, the "
+                f"first one {width}"
+            )
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(zip(*rows, strict=True))
+    return Content(file.name, written.getvalue().encode(), file.sha256)
+
+
+def _delimiter(typed: str | None, path: str) -> str:
+    if typed is None:
+        name = path.lower().removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
+        return "\t" if name.endswith((".tsv", ".tab")) else ","
+    found = _DELIMITERS.get(typed.lower(), typed) if isinstance(typed, str) else ""
+    if len(found) != 1 or found in '\r\n"':
+        raise ConfigError(
+            f"dataset.delimiter={typed!r}: it must be one character that separates cells, such as ';', or one of "
+            f"the words {', '.join(each for each in _DELIMITERS if each.isalpha())}"
+        )
+    return found
+
+
+def _delimiter_hint(first: str, delimiter: str) -> str:
+    """Say what the first line holds besides the delimiter that may separate the cells."""
+    for word in ("semicolon", "tab"):
+        mark = _DELIMITERS[word]
+        if mark in first and delimiter != mark:
+            return (
+                f"; its first line has a {word} in it, so is {delimiter!r} what separates the cells "
+                f"(dataset.delimiter={word})?"
+            )
+    return ""

@@ -1,0 +1,430 @@
+"""``python run.py rank``: one run on a table of odd names, every number beside plain pandas and scikit-learn."""
+
+import base64
+import io
+import json
+import re
+import shlex
+from contextlib import redirect_stdout
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import f1_score
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+from experiments.cli import rank as command
+from experiments.cli.rank_arguments import in_own_words, option
+from experiments.cli.rank_folder import result_folder
+from experiments.evaluation.evaluate import fold_seed
+from experiments.programs import program
+from reliefe import MultiSURF, ReliefF
+from reliefe.inspection import permutation_test, stability
+
+ODD = ["=SUM(A1)", "-dash", "@home", "+plus", "it's", 'say "hi"', "größe µ", "a,b", "<b>x</b>", "$HOME `x`"]
+PLANTED = ["=SUM(A1)", "it's", "<b>x</b>"]
+TARGET, PATIENT = "class of 'it'", "patient id"
+
+
+def made_up():
+    rng = np.random.default_rng(5)
+    n, p = 48, 16
+    ill = np.repeat([0, 1], n // 2)
+    names = [*ODD, *(f"gene {place}" for place in range(len(ODD), p))]
+    frame = pd.DataFrame(rng.normal(size=(n, p)).round(4), columns=names)
+    for name in PLANTED:
+        frame[name] += 2.5 * ill
+    frame = frame.mask(rng.random((n, p)) < 0.03)
+    frame["flat"] = 7
+    frame["sex"] = rng.choice(["f", "m", "x"], n)
+    frame.insert(0, PATIENT, [f"P{place:03}" for place in rng.permutation(n)])
+    frame[TARGET] = np.where(ill, "ill", "not ill")
+    return frame.sample(frac=1, random_state=2).reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return made_up()
+
+
+@pytest.fixture(scope="module")
+def done(frame, tmp_path_factory):
+    """Run the command once; return its folder, what it said, and what was typed."""
+    folder = tmp_path_factory.mktemp("rank")
+    frame.to_csv(folder / "my table.csv", index=False)
+    typed = [str(folder / "my table.csv"), "--target", TARGET, "--out", str(folder / "out"), "--jobs", "1"]
+    typed += ["--repeats", "2", "--folds", "4", "--permutations", "30", "--subsamples", "10", "--seed", "3"]
+    with redirect_stdout(io.StringIO()) as said:
+        assert command.main(typed) == 0
+    return folder / "out", said.getvalue(), typed
+
+
+@pytest.fixture(scope="module")
+def numbers(frame):
+    """The table as a person would prepare it by hand."""
+    X = frame.drop(columns=[PATIENT, TARGET]).copy()
+    X["sex"] = X["sex"].map({"f": 0.0, "m": 1.0, "x": 2.0})
+    y = (frame[TARGET] == "not ill").to_numpy().astype(int)
+    return X, y
+
+
+def ranker(X):
+    return MultiSURF(missing="ignore", discrete_features=[X.columns.get_loc("sex")])
+
+
+def table(done):
+    return pd.read_csv(done[0] / "ranking.csv", keep_default_na=False)
+
+
+def test_names_weights_and_ranks_are_those_of_the_library(done, numbers):
+    X, y = numbers
+    fitted = ranker(X).fit(X.to_numpy(float), y)
+    found = table(done).set_index("feature")
+    assert sorted(found.index) == sorted(X.columns)
+    np.testing.assert_allclose(
+        found.loc[X.columns, "weight"].astype(float), fitted.feature_importances_, rtol=1e-12
+    )
+    assert found.loc[X.columns, "rank"].tolist() == fitted.ranking_.tolist()
+    assert table(done)["rank"].tolist() == list(range(1, X.shape[1] + 1))
+    assert set(table(done)["feature"][:3]) == set(PLANTED)
+
+
+def test_missing_values_and_kinds_are_counted(done, numbers):
+    X, _ = numbers
+    found = table(done).set_index("feature")
+    assert found.loc[X.columns, "missing"].tolist() == X.isna().sum().tolist()
+    assert found.loc["flat", "kind"] == "constant" and float(found.loc["flat", "weight"]) == 0
+    assert found.loc["sex", "kind"] == "category"
+    assert set(found.drop(["flat", "sex"])["kind"]) == {"number"}
+    total, share = int(X.isna().sum().sum()), 100 * X.isna().to_numpy().mean()
+    features, samples = int(X.isna().any().sum()), int(X.isna().any(axis=1).sum())
+    assert f"{total} values missing ({share:.2g} %), in {features} features and {samples} samples" in done[1]
+
+
+def test_p_q_and_frequency_are_those_of_the_inspection(done, numbers):
+    X, y = numbers
+    found = table(done).set_index("feature").loc[X.columns]
+    about = json.loads((done[0] / "about.json").read_text(encoding="utf-8"))
+    test = permutation_test(ranker(X), X.to_numpy(float), y, n_permutations=30, random_state=3)
+    np.testing.assert_allclose(found["p"].astype(float), test.p_values, rtol=1e-12)
+    # Benjamini and Hochberg by hand: p · m / rank, made non-decreasing from the largest on.
+    p = np.sort(test.p_values)
+    adjusted = np.minimum.accumulate((p * len(p) / np.arange(1, len(p) + 1))[::-1])[::-1].clip(max=1)
+    np.testing.assert_allclose(np.sort(found["q"].astype(float)), adjusted, rtol=1e-12)
+    keep = kept(done)
+    stable = stability(ranker(X), X.to_numpy(float), y, n_features=keep, n_subsamples=10, random_state=3)
+    np.testing.assert_allclose(found["frequency"].astype(float), stable.frequency, rtol=1e-12)
+    assert f"Phi = {stable.stability:.2f} (95 % interval {stable.lower:.2f} to {stable.upper:.2f}" in done[1]
+    assert about["permutations"] == 30 and about["seed"] == 3
+
+
+def kept(done):
+    return int(re.search(r"Keep the best (\d+) of 18 features", done[1])[1])
+
+
+def by_hand(X, y):
+    """F1 on the best 1, 2, … features: ranked and filled in with training samples alone."""
+    folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=3).split(X, y)
+    scores = []
+    for train, test in folds:
+        order = np.argsort(ranker(X).fit(X.to_numpy(float)[train], y[train]).ranking_)
+        middle = X.iloc[train].median()
+        of_fold = []
+        for size in range(1, X.shape[1] + 1):
+            best = list(X.columns[order[:size]])
+            filled = X[best].fillna(middle)
+            if "sex" in best:
+                dummies = pd.get_dummies(X["sex"].astype(int)).astype(float)
+                filled = pd.concat([filled.drop(columns="sex"), dummies], axis=1)
+            filled = filled.to_numpy(float)
+            scaler = MaxAbsScaler().fit(filled[train])
+            learner = LogisticRegression(C=1.0, tol=1e-8, solver="newton-cholesky").fit(
+                scaler.transform(filled[train]), y[train]
+            )
+            of_fold.append(
+                f1_score(y[test], learner.predict(scaler.transform(filled[test])), average="micro")
+            )
+        scores.append(of_fold)
+    return np.array(scores)
+
+
+def test_the_curve_and_how_many_to_keep_are_those_of_scikit_learn(done, numbers):
+    scores = by_hand(*numbers)
+    curve = pd.read_csv(done[0] / "curve.csv")
+    assert curve["n_features"].tolist() == list(range(1, 19))
+    np.testing.assert_allclose(curve["score"], scores.mean(axis=0), atol=1e-12)
+    error = np.sqrt((scores[:4].var(axis=0, ddof=1) + scores[4:].var(axis=0, ddof=1)) / 2 / 4)
+    np.testing.assert_allclose(curve["standard_error"], error, atol=1e-12)
+    best = int(scores.mean(axis=0).argmax())
+    least = scores.mean(axis=0)[best] - error[best]
+    assert kept(done) == 1 + int(np.flatnonzero(scores.mean(axis=0) >= least - 1e-12)[0])
+    assert f"The largest mean micro F1 is {scores.mean(axis=0)[best]:.3f}, with {best + 1} feature" in done[1]
+
+
+def test_the_column_of_sample_names_is_named_and_left_out(done):
+    line = next(each for each in done[1].splitlines() if PATIENT in each)
+    assert line == (
+        f"column '{PATIENT}' holds another value in each row: taken as sample names, not as a feature; "
+        f"--keep '{PATIENT}' keeps it"
+    )
+    assert "1 feature with one value only, or none (weight 0): 'flat'" in done[1]
+    assert "MultiSURF (it needs no number of neighbours" in done[1]
+
+
+def test_no_name_is_a_formula_in_the_workbook(done, numbers):
+    book = openpyxl.load_workbook(done[0] / "ranking.xlsx")
+    sheet = book["ranking"]
+    cells = {row[1].value: row for row in sheet.iter_rows(min_row=2)}
+    assert set(cells) == set(numbers[0].columns)
+    for name in ("=SUM(A1)", "-dash", "@home", "+plus"):
+        assert cells[name][1].data_type == "s" and cells[name][1].quotePrefix
+    csv = table(done)
+    assert [row[2].value for row in cells.values()] == pytest.approx(
+        csv["weight"].astype(float).tolist(), abs=1e-15
+    )
+    assert [each.title for each in book.worksheets] == ["ranking", "curve", "about"]
+
+
+class _Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text, self.sources, self.links = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.append(tag)
+        self.sources += [attributes["src"]] if "src" in attributes else []
+        self.links += [attributes["href"]] if "href" in attributes else []
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_is_one_file_with_every_number(done):
+    page = _Page()
+    page.feed((done[0] / "index.html").read_text(encoding="utf-8"))
+    text = "".join(page.text)
+    assert (
+        all(each.startswith("data:image/svg+xml;base64,") for each in page.sources) and len(page.sources) == 2
+    )
+    assert all(each.startswith(("#", "data:")) for each in page.links)
+    assert "b" not in page.tags and "<b>x</b>" in text  # a name is no markup
+    for row in table(done).itertuples():
+        assert row.feature in text and f"{float(row.weight):.4g}" in text
+    svg = base64.b64decode(page.sources[0].partition(",")[2])
+    assert svg == (done[0] / "best_features.svg").read_bytes()
+    assert (done[0] / "best_features.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_of_the_page_can_be_typed_as_shown(done):
+    page = _Page()
+    page.feed((done[0] / "index.html").read_text(encoding="utf-8"))
+    shown = next(each for each in page.text if " rank " in each and "--target" in each)
+    words = shlex.split(shown)
+    assert words[words.index("rank") + 1 :] == done[2]
+
+
+def test_nothing_else_is_left_beside_the_results(done):
+    assert sorted(each.name for each in done[0].parent.iterdir()) == ["my table.csv", "out"]
+    assert sorted(each.name for each in done[0].iterdir()) == [
+        "about.json", "best_features.png", "best_features.svg", "curve.csv", "index.html", "ranking.csv",
+        "ranking.xlsx", "selection_curve.png", "selection_curve.svg",
+    ]  # fmt: skip
+
+
+def test_results_of_another_command_are_not_overwritten(done, capsys):
+    before = {each.name: each.read_bytes() for each in done[0].iterdir()}
+    assert command.main([*done[2], "--leave-out", "sex"]) == 2
+    assert "results of another command, which are not overwritten" in capsys.readouterr().err
+    assert {each.name: each.read_bytes() for each in done[0].iterdir()} == before
+
+
+def test_ctrl_c_leaves_nothing_behind(done, monkeypatch, capsys, tmp_path):
+    def pressed(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("experiments.report.page.ranked_table._curve", pressed)
+    typed = [done[2][0], "--target", TARGET, "--out", str(tmp_path / "new"), "--folds", "2", "--repeats", "1"]
+    assert command.main([*typed, "--permutations", "0", "--subsamples", "0", "--jobs", "1"]) == 130
+    assert "nothing was written" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- what is proposed can be typed
+
+
+@pytest.mark.parametrize("name", ["plain", "two words", "it's", "-dash", "$x", "größe", "a,b", ""])
+def test_an_option_is_one_word_and_its_value(name):
+    words = shlex.split(option("--keep", name))
+    assert words in (["--keep", name], [f"--keep={name}"])
+    assert not name.startswith("-") or words == [f"--keep={name}"]
+
+
+@pytest.mark.parametrize(
+    ("said", "now"),
+    [
+        ("leave it out: dataset.leave_out=['my column']", "leave it out: --leave-out 'my column'"),
+        (
+            "say dataset.leave_out=[a,'it\\'s',0].",
+            "say --leave-out a --leave-out 'it'\"'\"'s' --leave-out 0.",
+        ),
+        ("if it is a class: dataset.na_values=[None,NA] if", "if it is a class: --na-values None,NA if"),
+        ("which words do: dataset.na_values=[]", "which words do: --na-values ''"),
+        ("so (dataset.delimiter=tab)?", "so (--delimiter tab)?"),
+        ("say dataset.decimal=','; if", "say --decimal ,; if"),
+        ("choose a column of classes (dataset.target), or", "choose a column of classes (--target), or"),
+        ("type dataset.skip_lines=3", "type --skip-rows 3"),
+        ("dataset.zero_one=true", "dataset.zero_one=true"),
+    ],
+)
+def test_messages_of_readers_name_the_options(said, now):
+    assert in_own_words(said) == now
+
+
+# --- other targets, other rankers, bad input: small tables, no permutations
+
+QUICK = ["--folds", "2", "--repeats", "1", "--permutations", "0", "--subsamples", "0", "--jobs", "1"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("experiments.cli.rank_folder.base_folder", lambda: tmp_path)
+
+    def do(*typed):
+        code = command.main([*typed, *QUICK])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return do
+
+
+def small(path="t.csv", **more):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(24, 4)), columns=list("abcd"))
+    frame = frame.assign(**more)
+    frame.to_csv(path, index=False)
+    return frame
+
+
+def test_a_numeric_target_is_ranked_for_by_rrelieff(run):
+    frame = small()
+    frame["age"] = frame["b"] * 3 + 50
+    frame.to_csv("t.csv", index=False)
+    code, out, err = run("t.csv", "--target", "age")
+    assert (code, err) == (0, "")
+    assert "target 'age': numbers from" in out and "ranked for by RReliefF; --as classes takes" in out
+    assert "ranker: RReliefF (it takes numeric targets" in out
+    found = pd.read_csv("results/rank/t/ranking.csv")
+    fitted = ReliefF(target="regression").fit(frame[list("abcd")], frame["age"])
+    weights = found.set_index("feature").loc[list("abcd"), "weight"]
+    np.testing.assert_allclose(weights, fitted.feature_importances_, rtol=1e-12)
+    curve = pd.read_csv("results/rank/t/curve.csv")
+    assert curve.columns.tolist() == ["n_features", "score", "standard_error"]
+    assert found["feature"][0] == "b" and "largest mean R²" in out
+
+
+def test_the_curve_of_a_numeric_target_is_scikit_learns(run):
+    frame = small()
+    frame["age"] = frame["b"] * 3 + frame["c"]
+    frame.to_csv("t.csv", index=False)
+    assert run("t.csv", "--target", "age")[0] == 0
+    folds = KFold(2, shuffle=True, random_state=fold_seed(0, 0, 2))
+    scores = [
+        cross_val_score(
+            make_pipeline(ReliefF(target="regression", n_features_to_select=size), StandardScaler(), Ridge()),
+            frame[list("abcd")],
+            frame["age"],
+            cv=folds,
+        )
+        for size in range(1, 5)
+    ]
+    curve = pd.read_csv("results/rank/t/curve.csv")
+    np.testing.assert_allclose(curve["score"], np.mean(scores, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(
+        curve["standard_error"], np.std(scores, axis=1, ddof=1) / np.sqrt(2), rtol=1e-9
+    )
+
+
+def test_several_targets_are_labels(run):
+    frame = small()
+    frame["red"], frame["round"] = (frame["a"] > 0).astype(int), (frame["c"] > 0).astype(int)
+    frame.to_csv("t.csv", index=False)
+    code, out, err = run("t.csv", "--target", "red,round")
+    assert (code, err) == (0, "")
+    assert f"targets: 2 labels: red ({frame['red'].sum()}), round ({frame['round'].sum()})" in out
+    fitted = ReliefF().fit(frame[list("abcd")], frame[["red", "round"]])
+    found = pd.read_csv("results/rank/t/ranking.csv").set_index("feature")
+    np.testing.assert_allclose(found.loc[list("abcd"), "weight"], fitted.feature_importances_, rtol=1e-12)
+    assert set(found.index[:2]) == {"a", "c"}
+
+
+def test_a_narrower_command_has_a_folder_of_its_own(run):
+    small(y=["u", "v"] * 12)
+    assert run("t.csv", "--target", "y")[0] == 0
+    before = {each.name: each.read_bytes() for each in Path("results/rank/t").iterdir()}
+    code, out, _ = run("t.csv", "--target", "y", "--leave-out", "a")
+    assert code == 0
+    (other,) = (each.name for each in Path("results/rank").iterdir() if each.name != "t")
+    assert re.fullmatch(r"t-[0-9a-f]{8}", other) and other in out
+    assert {each.name: each.read_bytes() for each in Path("results/rank/t").iterdir()} == before
+    # Each command finds its own folder again, and writes the same bytes.
+    for name in ("t", other):
+        digest = json.loads(Path("results/rank", name, "about.json").read_text())["digest"]
+        assert result_folder("t.csv", None, digest).name == name
+    assert run("t.csv", "--target", "y")[0] == 0
+    assert {each.name: each.read_bytes() for each in Path("results/rank/t").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["u.csv", "--target", "y"], "file u.csv not found; did you mean t.csv?"),
+        (["t.csv"], "say which column holds the class: {rank} t.csv"),
+        (["t.csv", "--target", "z"], "has no column 'z' (--target) among its 6"),
+        (["t.csv", "--target", "y", "--ranker", "relief"], "unknown ranker 'relief'; did you mean"),
+        (["t.csv", "--target", "y", "--ranker", "random_forest"], "Random forest takes no missing values"),
+        (["t.csv", "--targe", "y"], "did you mean --target"),
+        (["t.csv", "--target", "y", "--folds", "1"], "a whole number from 2 on, not '1'"),
+        (["t.csv", "--target", "y", "--encoding", "utf-99"], "--encoding utf-99: there is no such encoding"),
+        (
+            ["t.csv", "--target", "y", "--out", "t.csv"],
+            "there is a file of that name; name another one with --out",
+        ),
+        (
+            ["t.csv", "--target", "a", "--ranker", "surf"],
+            "SURF takes no numeric target; use --ranker relieff",
+        ),
+    ],
+)
+def test_bad_input_is_answered_with_what_to_type(run, typed, said):
+    frame = small(y=["u", "v"] * 12, e=1.5)
+    frame.loc[3, "b"] = np.nan
+    frame.to_csv("t.csv", index=False)
+    code, _, err = run(*typed)
+    assert code == 2 and said.replace("{rank}", program("rank")) in err
+    assert err.startswith("error: ") and len(err.splitlines()) <= 2 and "dataset." not in err
+    assert not Path("results").exists() or not list(Path("results/rank").iterdir())
+
+
+def test_help_names_every_option(run, capsys):
+    assert command.main(["--help"]) == 0
+    said = capsys.readouterr().out
+    for name in (
+        "--target",
+        "--ranker",
+        "--transpose",
+        "--keep",
+        "--na-values",
+        "--encoding",
+        "--out",
+        "--seed",
+    ):
+        assert name in said
+    assert f"{program('rank')} my.csv --target class" in said

@@ -1,0 +1,290 @@
+"""Tables of a person's own whose features are to be ranked: formats, sample names, kinds of columns, bad input."""
+
+import gzip
+import logging
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from experiments.datasets.table import Layout, column_names, read_table
+from experiments.errors import BadInputError
+
+FRAME = pd.DataFrame(
+    {
+        "sample": [f"s{place}" for place in range(12)],
+        "a b": [0.5, 1.5, np.nan, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5],
+        "colour": ["red", "blue", "red", None, "green", "red", "blue", "blue", "red", "red", "red", "blue"],
+        "count": [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3],
+        "y": ["no", "yes"] * 6,
+    }
+)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def written(text, name="t.csv", encoding="utf-8"):
+    Path(name).write_bytes(text.encode(encoding))
+    return name
+
+
+def to_csv():
+    FRAME.to_csv("t.csv", index=False)
+    return "t.csv", Layout()
+
+
+def to_tsv_gz():
+    Path("t.tsv.gz").write_bytes(gzip.compress(FRAME.to_csv(index=False, sep="\t").encode()))
+    return "t.tsv.gz", Layout()
+
+
+def to_xlsx():
+    with pd.ExcelWriter("t.xlsx") as book:
+        pd.DataFrame({"note": ["x"]}).to_excel(book, sheet_name="read me", index=False)
+        FRAME.to_excel(book, sheet_name="data", index=False, startrow=2)
+    return "t.xlsx", Layout(sheet="data", skip_rows=2)
+
+
+def to_parquet():
+    FRAME.to_parquet("t.parquet")
+    return "t.parquet", Layout()
+
+
+def to_arff():
+    kinds = {
+        "sample": "string",
+        "a b": "numeric",
+        "colour": "{green,red,blue}",
+        "count": "numeric",
+        "y": "{no,yes}",
+    }
+    lines = [f"@attribute '{name}' {kind}" for name, kind in kinds.items()]
+    rows = FRAME.to_csv(index=False, header=False, na_rep="?")
+    written("\n".join(["@relation t", *lines, "@data", rows]), "t.arff")
+    return "t.arff", Layout()
+
+
+def to_transposed_csv():
+    FRAME.set_index("sample").T.to_csv("t.csv")
+    return "t.csv", Layout(transpose=True)
+
+
+def to_transposed_xlsx():
+    FRAME.set_index("sample").T.to_excel("t.xlsx")
+    return "t.xlsx", Layout(transpose=True)
+
+
+def to_transposed_parquet():
+    FRAME.set_index("sample").T.astype(str).replace({"nan": None, "None": None}).reset_index().to_parquet(
+        "t.pq"
+    )
+    return "t.pq", Layout(transpose=True)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        to_csv,
+        to_tsv_gz,
+        to_xlsx,
+        to_parquet,
+        to_arff,
+        to_transposed_csv,
+        to_transposed_xlsx,
+        to_transposed_parquet,
+    ],
+)
+def test_every_format_gives_the_same_table(make):
+    path, layout = make()
+    table = read_table(path, ["y"], layout=layout)
+    assert table.names == ("a b", "colour", "count")
+    assert table.task == "classes" and table.class_names == ("no", "yes") and table.targets == ("y",)
+    assert table.y.tolist() == [0, 1] * 6
+    np.testing.assert_array_equal(table.X[:, [0, 2]], FRAME[["a b", "count"]].to_numpy(float))
+    assert table.categories == {1: ["blue", "green", "red"]}
+    codes = FRAME["colour"].map({"blue": 0, "green": 1, "red": 2}).to_numpy(float)
+    np.testing.assert_array_equal(table.X[:, 1], codes)
+    assert table.sample_names == tuple(FRAME["sample"])
+    assert [why for _, why in table.name_columns] == ["holds another value in each row"]
+    assert table.missing.sum() == 2 and table.constant == []
+
+
+def test_codes_as_text_in_a_sheet_stay_names(caplog):
+    frame = pd.DataFrame(
+        {"dose": ["0.5", "1.25", "0.5", "3"], "site": ["1", "2", "2", "1"], "y": list("abab")}
+    )
+    frame["zip"] = ["01", "10", "01", "10"]
+    frame.to_excel("t.xlsx", index=False)
+    with caplog.at_level(logging.WARNING):
+        table = read_table("t.xlsx", ["y"])
+    assert table.names == ("dose", "site", "zip")
+    assert table.X[:, 0].tolist() == [0.5, 1.25, 0.5, 3]
+    assert table.categories == {1: ["1", "2"], 2: ["01", "10"]}
+    assert "column site is text with numbers in it" in caplog.text
+
+
+# --- names of samples
+
+
+def ids(values, name, **more):
+    n = len(values)
+    frame = pd.DataFrame({name: values, "f": np.arange(n) % 3, "y": ["a", "b"] * (n // 2)})
+    frame.to_csv("t.csv", index=False)
+    return read_table("t.csv", ["y"], **more)
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "why"),
+    [
+        (["P01", "P02", "x7", "q"], "code", "holds another value in each row"),
+        ([1001, 1007, 1003, 1020], "patient", "holds another whole number in each row"),
+        ([1001, 1007, 1003, 1020], "Patient_ID", "holds another whole number in each row"),
+        ([1001, 1007, 1003, 1020], "sampleId", "holds another whole number in each row"),
+        ([7, 3, 9, 1], "", "has no name of its own, and another whole number in each row"),
+        (list(range(1, 13)), "anything", "counts the rows"),
+    ],
+)
+def test_a_column_of_sample_names_is_found(values, name, why):
+    table = ids(values, name)
+    assert table.name_columns == ((name or "number 1", why),)
+    assert table.names == ("f",) and table.sample_names == tuple(str(each) for each in values)
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ([1001, 1007, 1003, 1020], "platelets"),  # whole and different, as measurements are
+        ([0.5, 1.25, 3.5, 2.125], "patient"),
+        ([1, 1, 2, 3], "id"),
+        (["a", "a", "b", "c"], "patient"),
+    ],
+)
+def test_a_feature_is_not_taken_for_sample_names(values, name):
+    table = ids(values, name)
+    assert table.names == (name, "f") and table.name_columns == () and table.sample_names == ()
+
+
+@pytest.mark.parametrize("values", [["P01", "P02", "x7", "q"], [1001, 1007, 1003, 1020]])
+def test_keep_makes_a_feature_of_it(values):
+    table = ids(values, "patient", keep=["patient"])
+    assert table.names == ("patient", "f") and table.name_columns == ()
+    assert (0 in table.categories) == isinstance(values[0], str)
+
+
+# --- the target
+
+
+def test_numbers_classes_and_labels():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"f": rng.random(40), "age": rng.permutation(40) * 1.5, "dose": rng.integers(0, 4, 40)}
+    )
+    frame["red"], frame["round"] = np.arange(40) % 2, np.arange(40) // 20
+    frame.to_csv("t.csv", index=False)
+    numbers = read_table("t.csv", ["age"])
+    assert numbers.task == "numbers" and numbers.y.tolist() == frame["age"].tolist()
+    assert numbers.names == ("f", "dose", "red", "round")
+    classes = read_table("t.csv", ["dose"])
+    assert classes.task == "classes" and classes.class_names == ("0", "1", "2", "3")
+    assert classes.y.tolist() == frame["dose"].tolist()
+    forced = read_table("t.csv", ["dose"], kind="numbers")
+    assert forced.task == "numbers" and forced.y.tolist() == frame["dose"].tolist()
+    for typed in (["red,round"], ["red", "round"], ["red", "-1"]):
+        labels = read_table("t.csv", typed)
+        assert labels.task == "labels" and labels.class_names == ("red", "round")
+        assert labels.y.toarray().tolist() == frame[["red", "round"]].to_numpy().tolist()
+
+
+def test_a_name_with_a_comma_is_one_target():
+    written('f,"red,round",red,round\n1,a,0,1\n2,b,1,0\n3,a,1,1\n4,b,0,0\n')
+    assert read_table("t.csv", ["red,round"]).class_names == ("a", "b")
+
+
+def test_a_name_with_a_dash_or_a_number_is_found():
+    written("-x,3,y\n1,5,a\n2,6,b\n2,7,a\n1,9,b\n")
+    assert read_table("t.csv", ["y"], leave_out=["-x"]).names == ("3",)
+    assert read_table("t.csv", ["-1"], leave_out=["3"]).names == ("-x",)
+
+
+# --- what is wrong is named
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "said"),
+    [
+        ("a,b,y\n1,2,x\n3,4,y\n", "z", "has no column 'z'"),
+        (
+            "a,b,a,y\n1,2,3,x\n3,4,5,y\n",
+            "y",
+            "2 columns are called 'a' (columns 1, 3); give them different names",
+        ),
+        ("a,y\n1,x\n2,\n", "y", "line 3: no class in column 'y' (1 of 2 rows have none)"),
+        ("a,y\n1,x\ninf,z\n", "y", "line 3: column 'a' is infinite"),
+        ("a,y\n1,x\n2,z\nabc,x\n", "y", "line 4: column 'a' holds 'abc' among numbers"),
+        ("a,y\n2020-01-01,x\n2020-02-01,z\n", "y", "column 'a' holds dates or times such as '2020-01-01'"),
+        ("a,y\nx,1\nz,2\n", "y", "no column is left that could be a feature"),
+        ("a;y\n1;x\n2;z\n", "y", "its first line has a semicolon in it"),
+        ("a,y\n1,x\n1,2,z\n", "y", "t.csv is no even table"),
+    ],
+)
+def test_bad_tables(text, target, said):
+    written(text)
+    with pytest.raises(BadInputError) as error:
+        read_table("t.csv", [target])
+    assert said in str(error.value)
+
+
+def test_a_numeric_target_without_a_number():
+    values = [f"{place / 4 + 0.1}" for place in range(30)]
+    written(
+        "a,y\n" + "".join(f"{place},{'' if place == 6 else value}\n" for place, value in enumerate(values))
+    )
+    with pytest.raises(BadInputError, match=r"line 8: the target 'y' is missing \(1 of 30 samples"):
+        read_table("t.csv", ["y"])
+
+
+def test_encodings():
+    text = "größe,y\n1,schön\n2,übel\n1,schön\n"
+    written(text, encoding="cp1252")
+    with pytest.raises(BadInputError, match=r"line 1: not UTF-8 text .* dataset\.encoding=cp1252"):
+        read_table("t.csv", ["y"])
+    table = read_table("t.csv", ["y"], layout=Layout(encoding="cp1252"))
+    assert table.names == ("größe",) and table.class_names == ("schön", "übel")
+    written(text, encoding="utf-16")
+    with pytest.raises(BadInputError, match="is UTF-16 text"):
+        read_table("t.csv", ["y"])
+    assert read_table("t.csv", ["y"], layout=Layout(encoding="utf-16")).names == ("größe",)
+    with pytest.raises(BadInputError, match="there is no such encoding"):
+        read_table("t.csv", ["y"], layout=Layout(encoding="utf-99"))
+
+
+def test_lines_at_the_top_and_words_for_missing_values():
+    written("made by us\n\na,b,y\n1,-999,x\n2,5,z\n-999,6,x\n", "t.txt")
+    table = read_table("t.txt", ["y"], layout=Layout(skip_rows=2, na_values=("-999",)))
+    np.testing.assert_array_equal(table.X, [[1, np.nan], [2, 5], [np.nan, 6]])
+
+
+def test_sheets_are_named():
+    book = openpyxl.Workbook()
+    book.active.append(["a", "y"])
+    book.create_sheet("two").append(["a", "y"])
+    book["two"].append([1, "x"])
+    book.save("t.xlsx")
+    with pytest.raises(
+        BadInputError, match=r"has 2 sheets; say which one: dataset.sheet=NAME\nthey are: 'Sheet', 'two'"
+    ):
+        read_table("t.xlsx", ["y"])
+    with pytest.raises(BadInputError, match=r"unknown sheet of .* 'too'; did you mean two\?"):
+        read_table("t.xlsx", ["y"], layout=Layout(sheet="too"))
+    assert column_names("t.xlsx", Layout(sheet="2")) == ["a", "y"]
+
+
+def test_a_transposed_table_with_uneven_lines():
+    written("gene,s1,s2\ng1,1,2\ng2,3\n")
+    with pytest.raises(BadInputError, match="the line that begins with 'g2' has 2 cells, the first one 3"):
+        read_table("t.csv", ["g2"], layout=Layout(transpose=True))
