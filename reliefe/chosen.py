@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from reliefe.bands import kinds_of
+
 
 class Chosen:
     """Some columns of a dense matrix that has been checked, where they lie; each is to be kept as bits.
@@ -36,6 +38,4 @@ class Chosen:
     @staticmethod
     def suited(profile):
         """Say which columns are kept as bits, (p,)."""
-        from reliefe import columns
-
-        return columns.kinds_of(profile, np.zeros(profile.low.shape[0], dtype=bool)) != 0
+        return kinds_of(profile, np.zeros(profile.low.shape[0], dtype=bool)) != 0
