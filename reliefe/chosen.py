@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from reliefe.bands import kinds_of
-
 
 class Chosen:
     """Some columns of a dense matrix that has been checked, where they lie; each is to be kept as bits.
@@ -38,4 +36,6 @@ class Chosen:
     @staticmethod
     def suited(profile):
         """Say which columns are kept as bits, (p,)."""
-        return kinds_of(profile, np.zeros(profile.low.shape[0], dtype=bool)) != 0
+        from reliefe import columns
+
+        return columns.kinds_of(profile, np.zeros(profile.low.shape[0], dtype=bool)) != 0
