@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
 from experiments.analysis.scores import MEASURES, comparable, score_table
-from experiments.analysis.selection import failures, select
+from experiments.analysis.selection import Selection, failures, select
 from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
 from experiments.analysis.stability import stability
 from experiments.analysis.summary import summary
@@ -46,12 +47,8 @@ class Comparison:
         Measure → rankers that are not in the diagram.
     averages : dict of str to DataFrame
         Measure → one line per ranker (:func:`experiments.analysis.averages.averages`).
-    curves : DataFrame
-        From :func:`experiments.analysis.curves.rf1_curve`.
-    similarity : dict of str to DataFrame
-        "curves" and "weights" → mean AUFUJI of every two rankers, in the order of the clustering.
-    stability : DataFrame
-        From :func:`experiments.analysis.stability.stability`.
+    selection : Selection
+        The rows: the frames that take longest are made of them when they are first asked for.
     posterior : Posteriors or None
         None when it was not asked for, or nothing can be tested.
     same : SameRankers
@@ -67,11 +64,28 @@ class Comparison:
     rank_reasons: dict[str, str]
     rank_left_out: dict[str, list[str]]
     averages: dict[str, pd.DataFrame]
-    curves: pd.DataFrame
-    similarity: dict[str, pd.DataFrame]
-    stability: pd.DataFrame
+    selection: Selection
     posterior: Posteriors | None = None
     same: SameRankers = field(default_factory=SameRankers)
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """From :func:`experiments.analysis.curves.rf1_curve`."""
+        return rf1_curve(self.selection)
+
+    @cached_property
+    def similarity(self) -> dict[str, pd.DataFrame]:
+        """Return, for "curves" and "weights", mean AUFUJI of every two rankers, in the order of the clustering."""
+        columns = {"curves": "rf1_micro", "weights": "weights"}
+        return {
+            kind: similarity_matrix(pairwise_fuji(self.selection, on=column))
+            for kind, column in columns.items()
+        }
+
+    @cached_property
+    def stability(self) -> pd.DataFrame:
+        """From :func:`experiments.analysis.stability.stability`."""
+        return stability(self.selection)
 
     @property
     def rankers(self) -> list[str]:
@@ -150,12 +164,7 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
             measure: averages(table, higher_is_better=MEASURES[measure].higher_is_better)
             for measure, table in scores.items()
         },
-        curves=rf1_curve(selection),
-        similarity={
-            kind: similarity_matrix(pairwise_fuji(selection, on=column))
-            for kind, column in (("curves", "rf1_micro"), ("weights", "weights"))
-        },
-        stability=stability(selection),
+        selection=selection,
         posterior=posterior,
         same=same_rankers(rows),
     )

@@ -179,7 +179,7 @@ def exclusive_or(p, seed):
 @pytest.mark.parametrize("p", [*range(3, 11), 12, 14])
 def test_vls_finds_a_pair_among_few_columns(p):
     """A fifth of them would be one column, or two, in which MultiSURF sees nothing."""
-    for seed in range(10):
+    for seed in range(10 if p in (5, 10) else 3):
         for data, drawing in ((seed, 0), (34, seed)):
             X, y = exclusive_or(p, data)
             ranker = VLS(MultiSURF(), random_state=drawing).fit(X, y)

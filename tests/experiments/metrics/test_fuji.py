@@ -206,8 +206,8 @@ def test_time_grows_hardly_faster_than_the_list():
     a, b = rng.random((2, 20531))
     seconds = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.thread_time()  # of this processor alone, whatever else runs on the machine
         curve = fuji_curve(a, b)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.thread_time() - start)
     assert len(curve) == 20531
     assert min(seconds) < 0.05

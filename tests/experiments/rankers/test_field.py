@@ -1,5 +1,7 @@
 """Rankers of other kinds (``study=field``): the order they give, and what their adapters promise."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 import yaml
@@ -11,8 +13,10 @@ from experiments.config.compose import PROJECT_ROOT, compose_runs
 from experiments.errors import ConfigError
 from experiments.evaluation.versions import versions
 from experiments.rankers import rank
-from experiments.rankers.contract import check
+from experiments.rankers.contract import CHECKS, Outcome, check
+from experiments.rankers.contract_checks import run_check
 from experiments.rankers.information import JMI, MRMR
+from experiments.rankers.isolation import Limits, SubprocessFitter
 from experiments.rankers.scores import anova_f, chi2
 
 OTHERS = (
@@ -49,17 +53,31 @@ def test_columns_that_tell_come_first(name):
     assert set(np.argsort(-weights, kind="stable")[:3]) == {1, 4, 6}
 
 
+@pytest.fixture(scope="module")
+def first_tries():
+    with closing(SubprocessFitter(Limits())) as fitter:
+        yield fitter
+
+
 @pytest.mark.parametrize("name", OTHERS)
-def test_contract(name):
+def test_contract(name, first_tries):
+    """Each check as in ``run.py check-ranker``, but in this process, whose imports all rankers share."""
     fewer = {
-        "boruta": {"max_iter": 15, "n_estimators": 30},
+        "boruta": {"max_iter": 10, "n_estimators": 20},
         "gradient_boosting": {"n_estimators": 20},
-        "permutation_importance": {"n_estimators": 30},
+        "permutation_importance": {"n_estimators": 15},
     }  # as good for this, and quicker
-    outcomes = check({**stated(name), **fewer.get(name, {})})
+    block = {**stated(name), **fewer.get(name, {})}
+    outcomes = [Outcome(each, *run_check(each, block, first_tries)[:2]) for each in CHECKS]
     assert not [each for each in outcomes if each.state in ("failed", "doubtful")]
     refused = {each.check for each in outcomes if each.state == "not applicable"}
     assert refused <= {"labels", "threads"}
+
+
+def test_contract_in_another_process():
+    states = {each.check: each.state for each in check(stated("anova_f"))}
+    assert list(states) == list(CHECKS)
+    assert {name for name, state in states.items() if state != "passed"} <= {"labels", "threads"}
 
 
 def test_the_study_has_them_all():
