@@ -26,7 +26,7 @@ from reliefe.surf import _ThresholdRanker
 from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
 from reliefe.thresholds import DenseRows, Rule, _Block, _Pairs, threshold_weights
 
-_LARGEST_TABLE = 2**29  # bytes of distances that are kept
+_LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 rows
 _LISTED = 2**22  # pairs of all targets that are worked on together
 _AT_ONCE = 256  # targets
 _COLUMNS = 256  # worked on together

@@ -92,9 +92,10 @@ def plot_weights(
 
     best = np.argsort(ranks(values))[:n_best]
     labels = [_short(names[j]) for j in best]
-    if ax is None:
+    own_figure = ax is None
+    if own_figure:
         width = 6.0 + 0.075 * max(map(len, labels))
-        _, ax = plt.subplots(figsize=(width, 1.4 + 0.27 * len(best)), layout="constrained")
+        _, ax = plt.subplots(figsize=(width, 1.6 + 0.27 * len(best)), layout="constrained")
     places = np.arange(len(best))
     found = np.ones(len(best), dtype=bool) if test is None else test.q_values[best] <= level
     ax.barh(places, values[best], height=0.72, color=np.where(found, _SELECTED, _OTHER))
@@ -107,7 +108,13 @@ def plot_weights(
     if stability is not None:
         _write_frequencies(ax, places, stability, best)
     if test is not None:
-        _explain(ax, test, found, level, family_level)
+        shown = _explained(ax, test, found, level, family_level)
+        if own_figure:
+            ax.figure.legend(
+                handles=shown, loc="outside lower right", ncols=3, frameon=False, fontsize="small"
+            )
+        else:
+            ax.legend(handles=shown, fontsize="small")
     return ax
 
 
@@ -150,7 +157,8 @@ def _write_frequencies(ax, places, stability, best):
         ax.text(1.02, place, f"{100 * share:.0f} %", transform=along, ha="left", va="center", size="small")
 
 
-def _explain(ax, test, found, level, family_level):
+def _explained(ax, test, found, level, family_level):
+    """Draw the line of a test; return what its legend shows."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -164,4 +172,4 @@ def _explain(ax, test, found, level, family_level):
         ax.axvline(limit, color=_LIMIT, linewidth=1.4, linestyle="--")
         label = f"largest weight by chance, p = {family_level:g}"
         shown.append(Line2D([], [], color=_LIMIT, linewidth=1.4, linestyle="--", label=label))
-    ax.legend(handles=shown, loc="lower right", frameon=True, fontsize="small")
+    return shown

@@ -11,7 +11,7 @@ from reliefe.kernels import kernel
 
 #: Pairs whose differences are worked on together.
 PAIRS = 128
-_COLUMNS = 32  # the differences are then 32 KiB
+_COLUMNS = 64  # the differences are then 64 KiB
 
 
 @kernel()
@@ -72,7 +72,7 @@ def list_pairs(directed, pairs, values, block_ptr):
     return m
 
 
-@kernel()
+@kernel(fastmath={"contract"})
 def add_pairs(columns, first, second, pairs, values, block_ptr, out):
     """Add the differences of listed pairs, each times its value, to the sums of each list.
 
@@ -106,18 +106,28 @@ def add_pairs(columns, first, second, pairs, values, block_ptr, out):
                 gained = out[v, j0:j1]
                 start = block_ptr[v, block]
                 stop = block_ptr[v, block + 1]
-                whole = stop - (stop - start) % 4
-                for t in range(start, whole, 4):
-                    da = differences[pairs[t] - e0]
-                    db = differences[pairs[t + 1] - e0]
-                    dc = differences[pairs[t + 2] - e0]
-                    dd = differences[pairs[t + 3] - e0]
-                    va = values[t]
-                    vb = values[t + 1]
-                    vc = values[t + 2]
-                    vd = values[t + 3]
+                whole = stop - (stop - start) % 8
+                for t in range(start, whole, 8):  # the sums are then read and written once per eight pairs
+                    d0 = differences[pairs[t] - e0]
+                    d1 = differences[pairs[t + 1] - e0]
+                    d2 = differences[pairs[t + 2] - e0]
+                    d3 = differences[pairs[t + 3] - e0]
+                    d4 = differences[pairs[t + 4] - e0]
+                    d5 = differences[pairs[t + 5] - e0]
+                    d6 = differences[pairs[t + 6] - e0]
+                    d7 = differences[pairs[t + 7] - e0]
+                    v0 = values[t]
+                    v1 = values[t + 1]
+                    v2 = values[t + 2]
+                    v3 = values[t + 3]
+                    v4 = values[t + 4]
+                    v5 = values[t + 5]
+                    v6 = values[t + 6]
+                    v7 = values[t + 7]
                     for j in range(width):
-                        gained[j] += (va * da[j] + vb * db[j]) + (vc * dc[j] + vd * dd[j])
+                        gained[j] += ((v0 * d0[j] + v1 * d1[j]) + (v2 * d2[j] + v3 * d3[j])) + (
+                            (v4 * d4[j] + v5 * d5[j]) + (v6 * d6[j] + v7 * d7[j])
+                        )
                 for t in range(whole, stop):
                     da = differences[pairs[t] - e0]
                     va = values[t]
