@@ -15,7 +15,7 @@ import numpy as np
 
 from reliefe._threads import pieces
 from reliefe.fixed import fixed_point, most_terms
-from reliefe.kernels import bits, mixed_distances, zones
+from reliefe.kernels import bits, mixed_distances, tiles, zones
 from reliefe.kernels.neighbours import nearest_first, nearest_per_class
 
 _BLOCK_BYTES = 32 * 2**20
@@ -44,7 +44,7 @@ def add_packed(bands, one, unit, members, positions, mirrored, lo, hi, out):
         weights = (band.weights(one) * unit).astype(out.dtype)
         _add_band(band, weights, members, positions, mirrored, False, lo, hi, out)
     if bands and mirrored:
-        bits.mirror(positions[0], lo, hi, out)
+        tiles.mirror(positions[0], lo, hi, out)
 
 
 def _add_band(band, weights, members, positions, mirrored, fresh, lo, hi, out):
@@ -175,7 +175,7 @@ class PackedRows(_Blocks):
                 weights = np.full(band.n_planes, self._units // band.n_planes, dtype=out.dtype)
                 _add_band(band, weights, members, positions, mirrored, number == 0, lo, hi, out)
             if mirrored:
-                bits.mirror(positions[0], lo, hi, out)
+                tiles.mirror(positions[0], lo, hi, out)
 
         team.each(part, pieces(positions.shape[0], self._piece_rows), advance=advance)
 
@@ -232,7 +232,7 @@ class MixedRows(_Blocks):
 
         def mirror(lo, hi):
             for each in (out, known) if Z.has_gaps else (out,):
-                bits.mirror(positions[0], lo, hi, each)
+                tiles.mirror(positions[0], lo, hi, each)
 
         if mirrored:
             team.each(mirror, parts)

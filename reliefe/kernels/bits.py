@@ -13,10 +13,10 @@ from numba import config, types
 from numba.extending import intrinsic
 
 from reliefe.kernels import kernel
+from reliefe.kernels.tiles import SIDE, tiles
 
 #: Columns in a word.
 WORD = 64
-_SIDE = 64  # rows that are measured against as many others at a time
 _PAIRS = 0x0003000300030003
 _FOURS = 0x0000000F0000000F
 _ONES = 0x0101010101010101
@@ -339,7 +339,7 @@ def add_differing(packed, w0, w1, weight, members, positions, mirrored, fresh, l
         Rows to measure from, as places in ``members``.
     mirrored : bool
         Whether ``positions`` are consecutive numbers. Distances to places among them that come before the row are
-        then left to :func:`mirror`.
+        then left to :func:`reliefe.kernels.tiles.mirror`.
     fresh : bool
         Whether to overwrite, instead of adding to what is there.
     lo, hi : int
@@ -348,33 +348,22 @@ def add_differing(packed, w0, w1, weight, members, positions, mirrored, fresh, l
         Distances.
     """
     n = members.shape[0]
-    first = positions[0]
     rows = members[positions]
-    counts = np.empty((_SIDE, _SIDE), dtype=np.uint64)
-    for r0 in range(lo, hi, _SIDE):
-        r1 = min(hi, r0 + _SIDE)
-        for part in range(2):
-            start = 0
-            stop = n
-            if part == 0:
-                stop = first if mirrored else 0
-            elif mirrored:
-                start = first + r0
-            for m0 in range(start, stop, _SIDE):
-                m1 = min(stop, m0 + _SIDE)
-                counts[:] = 0
-                for t in range(packed.shape[0]):
-                    tile = packed[t]
-                    for r in range(r0, r1, 4):
-                        a = _four(tile, rows, r, r1 - 1, w0, w1)
-                        for m in range(m0, m1, 4):
-                            _count_four(a, _four(tile, members, m, m1 - 1, w0, w1), counts, r - r0, m - m0)
-                for r in range(r0, r1):
-                    row = out[r, m0:m1]
-                    found = counts[r - r0]
-                    for m in range(m1 - m0):
-                        distance = weight * np.int64(found[m])
-                        row[m] = distance if fresh else row[m] + distance
+    counts = np.empty((SIDE, SIDE), dtype=np.uint64)
+    for r0, r1, m0, m1 in tiles(lo, hi, positions[0], mirrored, n, SIDE):
+        counts[:] = 0
+        for t in range(packed.shape[0]):
+            tile = packed[t]
+            for r in range(r0, r1, 4):
+                a = _four(tile, rows, r, r1 - 1, w0, w1)
+                for m in range(m0, m1, 4):
+                    _count_four(a, _four(tile, members, m, m1 - 1, w0, w1), counts, r - r0, m - m0)
+        for r in range(r0, r1):
+            row = out[r, m0:m1]
+            found = counts[r - r0]
+            for m in range(m1 - m0):
+                distance = weight * np.int64(found[m])
+                row[m] = distance if fresh else row[m] + distance
 
 
 @kernel()
@@ -454,61 +443,28 @@ def add_known(packed, weights, members, positions, mirrored, lo, hi, out, known)
     n = members.shape[0]
     n_planes = weights.shape[0]
     width = packed.shape[2] // (n_planes + 1)
-    first = positions[0]
     rows = members[positions]
-    counts = np.empty((n_planes, _SIDE, _SIDE), dtype=np.uint64)
-    both = np.empty((_SIDE, _SIDE), dtype=np.uint64)
+    counts = np.empty((n_planes, SIDE, SIDE), dtype=np.uint64)
+    both = np.empty((SIDE, SIDE), dtype=np.uint64)
     words = packed.shape[2]
-    for r0 in range(lo, hi, _SIDE):
-        r1 = min(hi, r0 + _SIDE)
-        for part in range(2):
-            start = 0
-            stop = n
-            if part == 0:
-                stop = first if mirrored else 0
-            elif mirrored:
-                start = first + r0
-            for m0 in range(start, stop, _SIDE):
-                m1 = min(stop, m0 + _SIDE)
-                counts[:] = 0
-                both[:] = 0
-                for t in range(packed.shape[0]):
-                    tile = packed[t]
-                    for r in range(r0, r1, 2):
-                        a = (tile[rows[r]], tile[rows[min(r + 1, r1 - 1)]])
-                        for m in range(m0, m1, 4):
-                            b = _four(tile, members, m, m1 - 1, 0, words)
-                            _count_known(a, b, width, n_planes, counts, both, r - r0, m - m0)
-                for r in range(r0, r1):
-                    row = out[r, m0:m1]
-                    row_known = known[r, m0:m1]
-                    found = both[r - r0]
-                    for m in range(m1 - m0):
-                        row_known[m] += np.int64(found[m])
-                    for plane in range(n_planes):
-                        differing = counts[plane, r - r0]
-                        weight = weights[plane]
-                        for m in range(m1 - m0):
-                            row[m] += weight * np.int64(differing[m])
-
-
-@kernel()
-def mirror(first, lo, hi, out):
-    """Copy distances between rows of a block to where the other row of the pair stands.
-
-    Parameters
-    ----------
-    first : int
-        Place of the block's first row.
-    lo, hi : int
-        Rows of the block whose distances to the later rows of it are copied.
-    out : array of shape (b, n)
-        Distances from rows that follow one another to all rows.
-    """
-    b = out.shape[0]
-    for r0 in range(lo, hi, _SIDE):
-        r1 = min(hi, r0 + _SIDE)
-        for m0 in range(r1, b, _SIDE):
-            for m in range(m0, min(b, m0 + _SIDE)):
-                for r in range(r0, r1):
-                    out[m, first + r] = out[r, first + m]
+    for r0, r1, m0, m1 in tiles(lo, hi, positions[0], mirrored, n, SIDE):
+        counts[:] = 0
+        both[:] = 0
+        for t in range(packed.shape[0]):
+            tile = packed[t]
+            for r in range(r0, r1, 2):
+                a = (tile[rows[r]], tile[rows[min(r + 1, r1 - 1)]])
+                for m in range(m0, m1, 4):
+                    b = _four(tile, members, m, m1 - 1, 0, words)
+                    _count_known(a, b, width, n_planes, counts, both, r - r0, m - m0)
+        for r in range(r0, r1):
+            row = out[r, m0:m1]
+            row_known = known[r, m0:m1]
+            found = both[r - r0]
+            for m in range(m1 - m0):
+                row_known[m] += np.int64(found[m])
+            for plane in range(n_planes):
+                differing = counts[plane, r - r0]
+                weight = weights[plane]
+                for m in range(m1 - m0):
+                    row[m] += weight * np.int64(differing[m])

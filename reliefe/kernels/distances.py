@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from reliefe.kernels import kernel
+from reliefe.kernels.tiles import SIDE, mirror, tiles
 
 #: Codes of the metrics that :func:`metric_dense` and :func:`metric_sparse` understand.
 COSINE, EUCLIDEAN, MANHATTAN = 0, 1, 2
 
 _COPIED = 16  # columns turned at a time
-_ROWS_PER_TILE = 64
 _LANES = 512  # rows measured side by side; with them, four columns stay in the first-level cache
 
 
@@ -139,51 +139,36 @@ def manhattan_dense(columns, sums, depth, unit, positions, mirrored, lo, hi, out
         Rows ``lo … hi − 1`` are overwritten, and with ``mirrored`` parts of the rows after them.
     """
     p, n = columns.shape
-    first = positions[0]
-    query = np.zeros((min(p, depth), _ROWS_PER_TILE), dtype=columns.dtype)
-    totals = np.zeros(_ROWS_PER_TILE * _LANES, dtype=columns.dtype)
-    before = np.zeros(_ROWS_PER_TILE * _LANES if p > depth else 0, dtype=np.int64)
-    for r0 in range(lo, hi, _ROWS_PER_TILE):
-        r1 = min(hi, r0 + _ROWS_PER_TILE)
-        # What lies left of the block's own rows, and what lies right of what earlier rows have mirrored.
-        for part in range(2):
-            start = 0
-            stop = n
-            if part == 0:
-                stop = first if mirrored else 0
-            elif mirrored:
-                start = first + r0
-            for m0 in range(start, stop, _LANES):
-                m1 = min(stop, m0 + _LANES)
-                others = sums[m0:m1]
-                before[:] = 0
-                for j0 in range(0, p, depth):
-                    j1 = min(p, j0 + depth)
-                    _take_rows(columns, positions, mirrored, j0, j1, r0, r1, query)
-                    totals[:] = 0
-                    _add_columns(query, columns, m0, m1, j0, j1, r1 - r0, totals)
-                    for r in range(r0, r1):
-                        place = (r - r0) * _LANES
-                        total = totals[place : place + (m1 - m0)]
-                        if j1 < p:
-                            sofar = before[place : place + (m1 - m0)]
-                            for m in range(m1 - m0):
-                                sofar[m] += np.int64(total[m])
-                            continue
-                        row = out[r, m0:m1]
-                        own = sums[positions[r]]
-                        if j0 == 0:
-                            for m in range(m1 - m0):
-                                row[m] = (2 * np.int64(total[m]) - own - others[m]) * unit
-                        else:
-                            sofar = before[place : place + (m1 - m0)]
-                            for m in range(m1 - m0):
-                                row[m] = (2 * (sofar[m] + np.int64(total[m])) - own - others[m]) * unit
-        if mirrored:
-            for m0 in range(r1, positions.shape[0], _ROWS_PER_TILE):
-                for m in range(m0, min(positions.shape[0], m0 + _ROWS_PER_TILE)):
-                    for r in range(r0, r1):
-                        out[m, first + r] = out[r, first + m]
+    query = np.zeros((min(p, depth), SIDE), dtype=columns.dtype)
+    totals = np.zeros(SIDE * _LANES, dtype=columns.dtype)
+    before = np.zeros(SIDE * _LANES if p > depth else 0, dtype=np.int64)
+    for r0, r1, m0, m1 in tiles(lo, hi, positions[0], mirrored, n, _LANES):
+        others = sums[m0:m1]
+        before[:] = 0
+        for j0 in range(0, p, depth):
+            j1 = min(p, j0 + depth)
+            _take_rows(columns, positions, mirrored, j0, j1, r0, r1, query)
+            totals[:] = 0
+            _add_columns(query, columns, m0, m1, j0, j1, r1 - r0, totals)
+            for r in range(r0, r1):
+                place = (r - r0) * _LANES
+                total = totals[place : place + (m1 - m0)]
+                if j1 < p:
+                    sofar = before[place : place + (m1 - m0)]
+                    for m in range(m1 - m0):
+                        sofar[m] += np.int64(total[m])
+                    continue
+                row = out[r, m0:m1]
+                own = sums[positions[r]]
+                if j0 == 0:
+                    for m in range(m1 - m0):
+                        row[m] = (2 * np.int64(total[m]) - own - others[m]) * unit
+                else:
+                    sofar = before[place : place + (m1 - m0)]
+                    for m in range(m1 - m0):
+                        row[m] = (2 * (sofar[m] + np.int64(total[m])) - own - others[m]) * unit
+    if mirrored:
+        mirror(positions[0], lo, hi, out)
 
 
 @kernel()

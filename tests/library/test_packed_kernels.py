@@ -16,7 +16,7 @@ from covering import covered
 from reliefe._threads import Team
 from reliefe.bands import Band
 from reliefe.columns import Columns, Profile, _strided
-from reliefe.kernels import bits, columns, few, zones
+from reliefe.kernels import bits, columns, few, tiles, zones
 from reliefe.packed import _stretches
 from reliefe.targets import class_coefficients
 
@@ -196,7 +196,7 @@ def test_distances_in_columns_with_gaps(n_planes, mirrored):
     for lo, hi in ((0, 65), (65, 66)):
         bits.add_known(found, weights, members, positions, mirrored, lo, hi, out, known)
         for each in (out, known) if mirrored else ():
-            bits.mirror(2, lo, hi, each)
+            tiles.mirror(2, lo, hi, each)
     rows = naive_mixed.table(X, exact=True)
     worth = {value: 2**plane for plane, value in enumerate(range(4, 4 + n_planes))}
     for r, place in enumerate(positions):
@@ -224,13 +224,13 @@ def test_counting_bits_that_differ(mirrored, dtype):
     for lo, hi in ((0, 65), (65, 66)):
         bits.add_differing(*given, True, lo, hi, out)
         if mirrored:
-            bits.mirror(2, lo, hi, out)
+            tiles.mirror(2, lo, hi, out)
     np.testing.assert_array_equal(out, expected)
     for lo, hi in ((65, 66), (0, 65)):
         bits.add_differing(*given, False, lo, hi, out)
     for lo, hi in ((0, 65), (65, 66)):
         if mirrored:
-            bits.mirror(2, lo, hi, out)
+            tiles.mirror(2, lo, hi, out)
     np.testing.assert_array_equal(out, 2 * np.array(expected))
 
 
@@ -424,6 +424,19 @@ def test_what_a_bit_contributes_by_itself():
         for place in pair:
             expected[place] += weight
     np.testing.assert_allclose(sums, np.array(expected, dtype=float), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "first", "n"), [(0, 0, 0, 5), (3, 130, 0, 130), (0, 70, 65, 400), (64, 70, 2, 90)]
+)
+@pytest.mark.parametrize("width", [50, 64])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_tiles_hold_each_pair_once(mirrored, width, lo, hi, first, n):
+    found = tiles.tiles(lo, hi, first, mirrored, n, width)
+    assert all(r1 - r0 <= tiles.SIDE and m1 - m0 <= width for r0, r1, m0, m1 in found)
+    pairs = [(r, m) for r0, r1, m0, m1 in found for r in range(r0, r1) for m in range(m0, m1)]
+    assert len(pairs) == len(set(pairs))
+    assert sorted(pairs) == twin.tiles(lo, hi, first, mirrored, n, tiles.SIDE)
 
 
 def test_a_band_in_several_tiles():

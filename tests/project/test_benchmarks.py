@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks import embedding_pays, own, page, peers, tables, workloads
+from benchmarks import all_pairs, embedding_pays, own, page, peers, tables, workloads
 from benchmarks.agreement import compare
 from benchmarks.processes import Worker, WorkerError
 from benchmarks.workloads import Check, Contender, Data, Workload
@@ -340,3 +340,41 @@ def test_page_keeps_what_was_not_measured_again(tmp_path, monkeypatch):
         assert text.count("| digits |") == 1 and row.format("digits", 9) in text and old[2] in text
         assert "- digits: that machine; commit 2\n- wide: that machine: commit 1\n" in text
         assert text.startswith("# Page\n<!-- goals -->\n| workload") and text.endswith("<!-- /goals -->\nEnd")
+
+
+# --- all pairs -----------------------------------------------------------------------------------
+
+
+def test_chi_squared_of_pairs_is_that_of_scipy():
+    from scipy.stats import chi2_contingency
+
+    rng = np.random.default_rng(0)
+    G, y = rng.integers(0, 3, (101, 7)), rng.integers(0, 2, 101)
+    found = all_pairs.statistics_of(G, y, 2, 4)
+    assert found.shape == (2, 5)
+    for i in (2, 3):
+        for j in range(i + 1, 7):
+            table = np.zeros((2, 9))
+            np.add.at(table, (y, 3 * G[:, i] + G[:, j]), 1)
+            expected = chi2_contingency(table[:, table.sum(axis=0) > 0], correction=False)[0]
+            assert found[i - 2, j - 2] == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("block", [3, 100])
+def test_the_planted_pair_is_the_best_of_all(block, monkeypatch):
+    monkeypatch.setattr(all_pairs, "_BLOCK", block)
+    rng = np.random.default_rng(1)
+    G = rng.integers(0, 3, (300, 10))
+    y = (G[:, 7] + G[:, 2]) % 2
+    place, own, largest = all_pairs.place_of_pair(G, y, [7, 2])
+    others = [
+        all_pairs.statistics_of(G, y, i, i + 1)[0, j - i]
+        for i in range(10)
+        for j in range(i + 1, 10)
+        if (i, j) != (2, 7)
+    ]
+    assert place == 1 and own == pytest.approx(300.0, rel=1e-5)
+    assert largest == pytest.approx(max(others), rel=1e-5)
+    assert all_pairs.place_of_pair(G, y, [0, 1])[0] == 1 + sum(
+        each > all_pairs.statistics_of(G, y, 0, 1)[0, 1] for each in [own, *others]
+    )

@@ -29,6 +29,16 @@ def differing(a, b):
     return sum(u != v for u, v in zip(a, b, strict=True))
 
 
+def tiles(lo, hi, first, mirrored, n, side):
+    """Rows and places that are measured: with ``mirrored``, not those to a place in an earlier tile of rows."""
+    return [
+        (r, m)
+        for r in range(lo, hi)
+        for m in range(n)
+        if not mirrored or m < first or m - first >= r - (r - lo) % side
+    ]
+
+
 def extremes(values):
     """Smallest and largest known value, whether all known values are whole, and whether all are known."""
     numbers = [value for value in values if not math.isnan(value)]
