@@ -111,7 +111,9 @@ def test_p_q_and_frequency_are_those_of_the_inspection(done, numbers):
     X, y = numbers
     found = table(done).set_index("feature").loc[X.columns]
     about = json.loads((done[0] / "about.json").read_text(encoding="utf-8"))
-    test = permutation_test(ranker(X), X.to_numpy(float), y, n_permutations=30, random_state=3)
+    with pytest.warns(UserWarning, match="q <= 0.1 takes n_permutations="):
+        test = permutation_test(ranker(X), X.to_numpy(float), y, n_permutations=30, random_state=3)
+    assert "q <= 0.1 takes --permutations" in done[1] and "pooled" not in done[1]
     np.testing.assert_allclose(found["p"].astype(float), test.p_values, rtol=1e-12)
     # Benjamini and Hochberg by hand: p · m / rank, made non-decreasing from the largest on.
     p = np.sort(test.p_values)
@@ -387,7 +389,7 @@ def test_a_narrower_command_has_a_folder_of_its_own(run):
     [
         (["u.csv", "--target", "y"], "file u.csv not found; did you mean t.csv?"),
         (["t.csv"], "say which column holds the class: {rank} t.csv"),
-        (["t.csv", "--target", "z"], "has no column 'z' (--target) among its 6"),
+        (["t.csv", "--target", "z"], "has no column 'z' (--target) among its 7"),
         (["t.csv", "--target", "y", "--ranker", "relief"], "unknown ranker 'relief'; did you mean"),
         (["t.csv", "--target", "y", "--ranker", "random_forest"], "Random forest takes no missing values"),
         (["t.csv", "--targe", "y"], "did you mean --target"),
@@ -404,7 +406,7 @@ def test_a_narrower_command_has_a_folder_of_its_own(run):
     ],
 )
 def test_bad_input_is_answered_with_what_to_type(run, typed, said):
-    frame = small(y=["u", "v"] * 12, e=1.5)
+    frame = small(y=["u", "v"] * 12, e=1.5, n=[f"n{place}" for place in range(24)])
     frame.loc[3, "b"] = np.nan
     frame.to_csv("t.csv", index=False)
     code, _, err = run(*typed)
