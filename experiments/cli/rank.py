@@ -87,7 +87,8 @@ def _run(arguments: Any, argv: Sequence[str]) -> None:
     settings = _settings(table, arguments, key, block)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
     folder = result_folder(arguments.file, arguments.out, digest)
-    another = "" if arguments.ranker else "; --ranker takes another"
+    another = "; it leaves missing values out" if table.missing.any() else ""
+    another += "" if arguments.ranker else "; --ranker takes another"
     print(f"ranker: {block['display_name']} ({why}{another})", flush=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -185,7 +186,7 @@ def _seen(table: Table) -> list[str]:
         said.append(
             f"{count(int(missing.sum()), 'value')} missing ({100 * missing.mean():.2g} %), in "
             f"{count(int(missing.any(axis=0).sum()), 'feature')} and "
-            f"{count(int(missing.any(axis=1).sum()), 'sample')}: the ranker leaves them out"
+            f"{count(int(missing.any(axis=1).sum()), 'sample')}"
         )
     return said
 

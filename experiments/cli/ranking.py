@@ -79,14 +79,17 @@ def chosen_ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], st
         raise wrong_name("ranker", key, valid)
     block = yaml.safe_load((conf_folder() / "ranker" / f"{key}.yaml").read_text(encoding="utf-8"))
     block = {"display_name": key, **block}
-    parameters = build(block).get_params(deep=False) if not block.get("_partial_") else {}
+    parameters = build(block).get_params(deep=True) if not block.get("_partial_") else {}
     if table.missing.any():
-        if "missing" not in parameters:
+        if "missing" in parameters:
+            block["missing"] = "ignore"
+        elif "estimator__missing" in parameters:  # a ranker that fits another one
+            block["estimator"] = {**block["estimator"], "missing": "ignore"}
+        else:
             raise BadInputError(
                 f"{block['display_name']} takes no missing values, and the table has "
                 f"{int(table.missing.sum())}; use {option('--ranker', 'multisurf')} or relieff, or fill them in"
             )
-        block["missing"] = "ignore"
     several = [place for place, values in table.categories.items() if len(values) > 2]
     if table.categories and "discrete_features" in parameters:
         block["discrete_features"] = sorted(table.categories)
