@@ -5,40 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import yaml
 
 from experiments.cli.rank_arguments import command, in_own_words, layout_of, option, parser
 from experiments.cli.rank_folder import placed, result_folder
-from experiments.config.help import names as names_of_files
+from experiments.cli.ranking import chosen_ranker, ranked_table
 from experiments.datasets.table import Table, read_table
-from experiments.errors import BadInputError, ConfigError, near_names, wrong_name
-from experiments.evaluation.selection_curve import selection_curve, smallest_within_one_error
+from experiments.errors import BadInputError, ConfigError, near_names
 from experiments.formatting import count, duration
-from experiments.metrics.relative_f1 import feature_grid
-from experiments.paths import conf_folder
 from experiments.printing import prepare_output
-from experiments.rankers import build, rank
-from experiments.rankers.adapters import call
-from reliefe.ranking import ranks
-
-#: MultiSURF, which looks at all pairs of samples, up to so many.
-_ALL_PAIRS = 2000
-#: A first fit that takes longer than this, seconds, compiles.
-_COMPILES = 3.0
-#: With more features than this, weights are compared with those of all features.
-_POOLED = 100
-#: Longer waits, seconds, are told of beforehand.
-_LONG = 60.0
 
 
 def main(argv: Sequence[str]) -> int:
@@ -97,13 +82,22 @@ def _run(arguments: Any, argv: Sequence[str]) -> None:
         )
     notes = [*_seen(table), *(in_own_words(each, arguments.transpose) for each in notes)]
     print("\n".join(notes), flush=True)
-    key, block, why = _ranker(table, arguments)
+    _check_classes(table)
+    key, block, why = chosen_ranker(table, arguments)
     settings = _settings(table, arguments, key, block)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
     folder = result_folder(arguments.file, arguments.out, digest)
-    another = "" if arguments.ranker else "; --ranker takes another"
+    another = "; it leaves missing values out" if table.missing.any() else ""
+    another += "" if arguments.ranker else "; --ranker takes another"
     print(f"ranker: {block['display_name']} ({why}{another})", flush=True)
-    ranked = _ranked(table, arguments, argv, (key, block, why), notes, {**settings, "digest": digest})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ranked = ranked_table(
+            table, arguments, argv, (key, block, why), notes, {**settings, "digest": digest}
+        )
+    more = _warned(caught)
+    ranked = replace(ranked, notes=[*ranked.notes, *more])
+    print("\n".join(more), end="\n" if more else "", flush=True)
     from experiments.report.ranked_table import on_screen, write
 
     with placed(folder) as made:
@@ -192,58 +186,28 @@ def _seen(table: Table) -> list[str]:
         said.append(
             f"{count(int(missing.sum()), 'value')} missing ({100 * missing.mean():.2g} %), in "
             f"{count(int(missing.any(axis=0).sum()), 'feature')} and "
-            f"{count(int(missing.any(axis=1).sum()), 'sample')}: the ranker leaves them out"
+            f"{count(int(missing.any(axis=1).sum()), 'sample')}"
         )
     return said
 
 
-def _ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], str]:
-    """Choose the ranker and tell it what the table holds."""
-    n = len(table.X)
-    key, why = arguments.ranker, "as asked for"
-    if key is None and table.task == "classes":
-        small = n <= _ALL_PAIRS
-        key = "multisurf" if small else "relieff"
-        why = (
-            f"it needs no number of neighbours, and {n} samples are few enough to look at all pairs"
-            if small
-            else f"{n} samples are too many for MultiSURF to look at all pairs in short time"
-        )
-    elif key is None:
-        key, why = (
-            "relieff",
-            "it takes several labels" if table.task == "labels" else "it takes numeric targets",
-        )
-    valid = names_of_files(conf_folder(), "ranker")
-    if key not in valid:
-        raise wrong_name("ranker", key, valid)
-    block = yaml.safe_load((conf_folder() / "ranker" / f"{key}.yaml").read_text(encoding="utf-8"))
-    block = {"display_name": key, **block}
-    parameters = build(block).get_params(deep=False) if not block.get("_partial_") else {}
-    if table.missing.any():
-        if "missing" not in parameters:
-            raise BadInputError(
-                f"{block['display_name']} takes no missing values, and the table has "
-                f"{int(table.missing.sum())}; use {option('--ranker', 'multisurf')} or relieff, or fill them in"
-            )
-        block["missing"] = "ignore"
-    several = [place for place, values in table.categories.items() if len(values) > 2]
-    if table.categories and "discrete_features" in parameters:
-        block["discrete_features"] = sorted(table.categories)
-    elif several:
+def _check_classes(table: Table) -> None:
+    """Refuse classes that nothing can be learnt of."""
+    if table.task != "classes":
+        return
+    name, sizes = table.targets[0], np.bincount(table.y)
+    if len(sizes) < 2:
         raise BadInputError(
-            f"{block['display_name']} takes no categories, and {table.names[several[0]]!r} is one; use "
-            f"{option('--ranker', 'multisurf')} or relieff, or {option('--leave-out', table.names[several[0]])}"
+            f"the target {name!r} holds one class only, {table.class_names[0]!r}; ranking needs at least two"
         )
-    if table.task == "numbers":
-        if "target" not in parameters:
-            raise BadInputError(
-                f"{block['display_name']} takes no numeric target; use {option('--ranker', 'relieff')} (RReliefF), "
-                "or --as classes"
-            )
-        block["target"] = "regression"
-        block["display_name"] = block["display_name"].replace("ReliefF", "RReliefF")
-    return key, block, why
+    if sizes.max() < 2:
+        raise BadInputError(
+            f"the target {name!r} holds another value in each row, which are no classes; choose another column"
+        )
+    if np.sort(sizes)[-2] < 2:
+        raise BadInputError(
+            f"only one of the {len(sizes)} classes of {name!r} has two samples or more; choose another target"
+        )
 
 
 def _settings(table: Table, arguments: Any, key: str, block: dict[str, Any]) -> dict[str, Any]:
@@ -270,185 +234,8 @@ def _settings(table: Table, arguments: Any, key: str, block: dict[str, Any]) -> 
     }
 
 
-def _ranked(
-    table: Table,
-    arguments: Any,
-    argv: Sequence[str],
-    chosen: tuple[str, dict[str, Any], str],
-    notes: Sequence[str],
-    settings: dict[str, Any],
-) -> Any:
-    from experiments.report.ranked_table import Curve, RankedTable
-
-    _, block, why = chosen
-    seed = arguments.seed
-    block = {**block, "n_jobs": arguments.jobs or -1} if "n_jobs" in block else block
-
-    def weigh(X: np.ndarray, y: Any, seed: int) -> np.ndarray:
-        try:
-            if table.task == "numbers":
-                return np.asarray(call(block, X, y, seed).feature_importances_)
-            return rank(block, X, y, seed).weights
-        except BadInputError:
-            raise
-        except Exception as error:  # whatever a ranker says of data or target
-            raise BadInputError(f"{block['display_name']} cannot rank this table: {error}") from error
-
-    _warm_up(weigh, table)
-    begun = time.perf_counter()
-    weights = weigh(table.X, table.y, seed)
-    seconds = time.perf_counter() - begun
-    found = _curve(weigh, table, arguments, seconds)
-    keep, best = (int(found.sizes[place]) for place in smallest_within_one_error(found))
-    curve = Curve(
-        found.sizes,
-        found.mean,
-        found.standard_error,
-        None if found.macro is None else found.macro.mean(axis=(0, 1)),
-        "R²" if table.task == "numbers" else "micro F1",
-        keep,
-        best,
-        found.scores.shape[1],
-        found.scores.shape[0],
-    )
-    certainty, more = _certainty(table, block, arguments, keep, seconds)
-    constant = set(table.constant)
-    kinds = [
-        "constant" if name in constant else ("category" if place in table.categories else "number")
-        for place, name in enumerate(table.names)
-    ]
-    target = " and ".join(repr(each) for each in table.targets)
-    target = f"{table.task} {target}" if table.task != "classes" else f"the classes of {target}"
-    return RankedTable(
-        Path(arguments.file).name,
-        target,
-        block["display_name"],
-        why,
-        len(table.X),
-        table.names,
-        kinds,
-        table.missing.sum(axis=0),
-        weights,
-        ranks(weights),
-        curve,
-        certainty,
-        [*notes, *more],
-        command(argv),
-        settings,
-    )
-
-
-def _warm_up(weigh: Any, table: Table) -> None:
-    """Fit on a few made-up samples, and say so if that takes long: then kernels are compiled."""
-    rng = np.random.default_rng(0)
-    p = min(table.X.shape[1], 40)
-    if table.categories or not p:
-        X, y = table.X, table.y
-    else:
-        X = rng.random((24, p))
-        X[rng.random(X.shape) < 0.05] = np.nan if table.missing.any() else 0.5
-        y = table.y[:24] if table.task != "classes" else np.arange(24) % 2
-        if (len(table.y.shape) and table.y.shape[0] < 24) or table.task == "labels":
-            X, y = table.X, table.y
-    told = threading.Timer(
-        _COMPILES,
-        lambda: print("compiling kernels, once per installation (half a minute or more) …", flush=True),
-    )
-    told.daemon = True
-    told.start()
-    try:
-        weigh(X, y, 0)
-    finally:
-        told.cancel()
-
-
-def _curve(weigh: Any, table: Table, arguments: Any, seconds: float) -> Any:
-    n_splits = arguments.folds
-    if table.task == "classes":
-        smallest = int(np.bincount(table.y).min())
-        if smallest < n_splits:
-            n_splits = max(2, min(n_splits, smallest))
-            print(f"{n_splits} folds, since the smallest class has {count(smallest, 'sample')}", flush=True)
-    n_splits = min(n_splits, len(table.X))
-    protocol = yaml.safe_load((conf_folder() / "protocol" / "paper.yaml").read_text(encoding="utf-8"))
-    fits = n_splits * arguments.repeats
-    print(
-        f"selection curve: {arguments.repeats} x {n_splits} folds, ranked in each{_about(fits * seconds)}",
-        flush=True,
-    )
-    shown = sys.stderr.isatty()
-
-    def progress(done: int, of: int) -> None:
-        if shown:
-            print(
-                f"\r  fold {done} of {of}{chr(13) if done == of else ''}", end="", file=sys.stderr, flush=True
-            )
-
-    return selection_curve(
-        weigh,
-        table.X,
-        table.y,
-        task=table.task,
-        sizes=feature_grid(table.X.shape[1], 50),
-        learner=protocol["multilabel_learner" if table.task == "labels" else "learner"],
-        n_splits=n_splits,
-        n_repeats=arguments.repeats,
-        seed=arguments.seed,
-        categories={place: len(values) for place, values in table.categories.items()},
-        progress=progress,
-    )
-
-
-def _about(seconds: float) -> str:
-    return f" (about {duration(seconds)})" if seconds > _LONG else ""
-
-
-def _certainty(
-    table: Table, block: dict[str, Any], arguments: Any, keep: int, seconds: float
-) -> tuple[Any, list[str]]:
-    """Ask permutations and subsamples how sure the ranking is."""
-    from experiments.report.ranked_table import Certainty
-    from reliefe.inspection import permutation_test, stability
-
-    p = table.X.shape[1]
-    ranker = build({**block, "n_jobs": 1} if "n_jobs" in block else block)
-    if not hasattr(ranker, "fit"):
-        return Certainty(), [
-            f"no p values and no stability: {block['display_name']} is a function, no estimator"
-        ]
-    given: dict[str, Any] = {"random_state": arguments.seed, "n_jobs": arguments.jobs or -1}
-    found: dict[str, Any] = {}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        if arguments.permutations:
-            null: Literal["pooled", "feature"] = "pooled" if p > _POOLED else "feature"
-            expected = _about(arguments.permutations * seconds)
-            print(
-                f"permutation test: {arguments.permutations} permutations of the target{expected}", flush=True
-            )
-            test = permutation_test(
-                ranker, table.X, table.y, n_permutations=arguments.permutations, null=null, **given
-            )
-            found |= {
-                "p": test.p_values,
-                "q": test.q_values,
-                "n_permutations": arguments.permutations,
-                "null": null,
-            }
-        if arguments.subsamples:
-            n_chosen = min(keep, p)
-            expected = _about(arguments.subsamples * seconds / 2)
-            print(f"stability: {arguments.subsamples} halves of the samples{expected}", flush=True)
-            stable = stability(
-                ranker, table.X, table.y, n_features=n_chosen, n_subsamples=arguments.subsamples, **given
-            )
-            found |= {
-                "frequency": stable.frequency,
-                "phi": stable.stability,
-                "lower": stable.lower,
-                "upper": stable.upper,
-                "n_chosen": n_chosen,
-                "n_subsamples": arguments.subsamples,
-            }
-    told = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
-    return Certainty(**found), list(dict.fromkeys(told))
+def _warned(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    """Say what rankers and tests warned of, once each, in the words of the options."""
+    said = [str(each.message) for each in caught if issubclass(each.category, UserWarning | RuntimeWarning)]
+    said = [re.sub(r"n_permutations=(\d+)", r"--permutations \1", each) for each in said]
+    return list(dict.fromkeys(each.replace(', or null="pooled"', "") for each in said))

@@ -55,12 +55,23 @@ def sample_name_columns(
         For a column of dates, another in each row.
     """
     found = []
+    looked_at = _not_measured(frame) - skipped
     for place in range(frame.shape[1]):
-        if place not in skipped:
+        if place in looked_at:
             why = _why(frame.iloc[:, place], str(header[place]), place, file, decimal)
             if why:
                 found.append((place, why))
     return found
+
+
+def _not_measured(frame: pd.DataFrame) -> set[int]:
+    """Return the places of all columns but those of numbers that are not all whole, which name nothing."""
+    kinds = list(frame.dtypes)
+    floats = [place for place, kind in enumerate(kinds) if isinstance(kind, np.dtype) and kind.kind == "f"]
+    values = frame.iloc[:, floats].to_numpy(dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        measured = ((values != np.floor(values)) & ~np.isnan(values)).any(axis=0)
+    return set(range(frame.shape[1])) - {floats[place] for place in np.flatnonzero(measured)}
 
 
 def _why(column: pd.Series, name: str, place: int, file: str, decimal: str | None) -> str:

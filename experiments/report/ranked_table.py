@@ -188,14 +188,16 @@ class RankedTable:
         curve, certainty = self.curve, self.certainty
         error = float(curve.error[np.flatnonzero(curve.sizes == curve.best)[0]])
         best, kept = fixed(curve.at(curve.best), 3), fixed(curve.at(curve.keep), 3)
+        smaller = f"; with {curve.keep} it is {kept}, within one standard error ({fixed(error, 3)}) of that"
+        if curve.keep == curve.best:
+            smaller = f", and no smaller number is within one standard error ({fixed(error, 3)}) of it"
         whole = ""
         if curve.sizes[-1] == len(self.names):
             whole = f"; with all {len(self.names)} it is {fixed(float(curve.mean[-1]), 3)}"
         said = [
             f"Keep the best {curve.keep} of {count(len(self.names), 'feature')}.",
-            f"The largest mean {curve.score} is {best}, with {count(curve.best, 'feature')}. With {curve.keep} it "
-            f"is {kept}, which is within one standard error ({fixed(error, 3)}) of that{whole} (mean over "
-            f"{curve.n_repeats} x {curve.n_splits} folds, features ranked inside each training fold).",
+            f"The largest mean {curve.score} is {best}, with {count(curve.best, 'feature')}{smaller}{whole} (mean "
+            f"over {curve.n_repeats} x {curve.n_splits} folds, features ranked inside each training fold).",
         ]
         if certainty.q is not None:
             found = int((certainty.q <= LEVEL).sum())

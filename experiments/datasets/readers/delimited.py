@@ -374,7 +374,9 @@ class TextTable:
 
     def _with_all_cells(self) -> str:
         """Put a line with all cells before the rows: pandas refuses a table whose rows all lack one."""
-        return f"{self.lines.delimiter.join(['x'] * self.lines.n_columns)}\n{self._rows_text}"
+        # All different: pandas takes the square of their number to tell equal ones apart.
+        first = self.lines.delimiter.join(f"x{place}" for place in range(self.lines.n_columns))
+        return f"{first}\n{self._rows_text}"
 
     def _read(self, words: Sequence[str] | None, places: Sequence[int] | None = None) -> pd.DataFrame:
         """Read the columns at ``places``, all of them if not given; as text where no words are given."""

@@ -471,6 +471,7 @@ class FrameReader:
                 )
             raise DatasetError(
                 f"{self._in_file(row)}: {told} ({missing.size} of {len(column)} rows have none)"
+                + ("" if word else "; put one there, or take the row out of the file")
             )
         self._check_kind(column, name, "class")
         self._check_lists(column, column.notna().to_numpy(), name)

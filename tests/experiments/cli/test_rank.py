@@ -24,7 +24,7 @@ from experiments.cli.rank_arguments import in_own_words, option
 from experiments.cli.rank_folder import result_folder
 from experiments.evaluation.evaluate import fold_seed
 from experiments.programs import program
-from reliefe import MultiSURF, ReliefF
+from reliefe import MultiSURF, ReliefF, TuRF
 from reliefe.inspection import permutation_test, stability
 
 ODD = ["=SUM(A1)", "-dash", "@home", "+plus", "it's", 'say "hi"', "größe µ", "a,b", "<b>x</b>", "$HOME `x`"]
@@ -111,7 +111,9 @@ def test_p_q_and_frequency_are_those_of_the_inspection(done, numbers):
     X, y = numbers
     found = table(done).set_index("feature").loc[X.columns]
     about = json.loads((done[0] / "about.json").read_text(encoding="utf-8"))
-    test = permutation_test(ranker(X), X.to_numpy(float), y, n_permutations=30, random_state=3)
+    with pytest.warns(UserWarning, match="q <= 0.1 takes n_permutations="):
+        test = permutation_test(ranker(X), X.to_numpy(float), y, n_permutations=30, random_state=3)
+    assert "q <= 0.1 takes --permutations" in done[1] and "pooled" not in done[1]
     np.testing.assert_allclose(found["p"].astype(float), test.p_values, rtol=1e-12)
     # Benjamini and Hochberg by hand: p · m / rank, made non-decreasing from the largest on.
     p = np.sort(test.p_values)
@@ -298,7 +300,7 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("experiments.cli.rank_folder.base_folder", lambda: tmp_path)
 
     def do(*typed):
-        code = command.main([*typed, *QUICK])
+        code = command.main([*QUICK, *typed])
         said = capsys.readouterr()
         return code, said.out, said.err
 
@@ -365,6 +367,29 @@ def test_several_targets_are_labels(run):
     assert set(found.index[:2]) == {"a", "c"}
 
 
+def test_a_ranker_of_rankers_leaves_missing_values_out(run):
+    frame = small(y=["u", "v"] * 12)
+    frame.loc[frame["y"] == "v", "c"] += 3
+    frame.loc[[2, 9], ["a", "c"]] = np.nan
+    frame.to_csv("t.csv", index=False)
+    code, out, err = run("t.csv", "--target", "y", "--ranker", "turf")
+    assert (code, err) == (0, "")
+    assert "4 values missing (4.2 %), in 2 features and 2 samples" in out
+    assert "ranker: TuRF (MultiSURF) (as asked for; it leaves missing values out)" in out
+    fitted = TuRF(MultiSURF(missing="ignore"), removed=0.1).fit(frame[list("abcd")].to_numpy(), frame["y"])
+    found = pd.read_csv("results/rank/t/ranking.csv").set_index("feature")
+    np.testing.assert_allclose(found.loc[list("abcd"), "weight"], fitted.feature_importances_, rtol=1e-12)
+    assert found.index[0] == "c"
+
+
+def test_a_class_of_one_sample_takes_no_folds_from_the_others(run):
+    small(y=["rare", *["u", "v"] * 11, "u"])
+    code, out, _ = run("t.csv", "--target", "y", "--folds", "5", "--repeats", "1")
+    assert code == 0
+    assert "classes with fewer samples than 5, so not in every test fold: rare (1)" in out
+    assert "selection curve: 1 x 5 folds" in out
+
+
 def test_a_narrower_command_has_a_folder_of_its_own(run):
     small(y=["u", "v"] * 12)
     assert run("t.csv", "--target", "y")[0] == 0
@@ -386,8 +411,8 @@ def test_a_narrower_command_has_a_folder_of_its_own(run):
     ("typed", "said"),
     [
         (["u.csv", "--target", "y"], "file u.csv not found; did you mean t.csv?"),
-        (["t.csv"], "say which column holds the class: {rank} t.csv"),
-        (["t.csv", "--target", "z"], "has no column 'z' (--target) among its 6"),
+        (["t.csv"], "t.csv --target NAME\ncolumns: 'a', 'b', 'c', 'd', 'y', 'e', 'n'"),
+        (["t.csv", "--target", "z"], "has no column 'z' (--target) among its 7"),
         (["t.csv", "--target", "y", "--ranker", "relief"], "unknown ranker 'relief'; did you mean"),
         (["t.csv", "--target", "y", "--ranker", "random_forest"], "Random forest takes no missing values"),
         (["t.csv", "--targe", "y"], "did you mean --target"),
@@ -404,7 +429,7 @@ def test_a_narrower_command_has_a_folder_of_its_own(run):
     ],
 )
 def test_bad_input_is_answered_with_what_to_type(run, typed, said):
-    frame = small(y=["u", "v"] * 12, e=1.5)
+    frame = small(y=["u", "v"] * 12, e=1.5, n=[f"n{place}" for place in range(24)])
     frame.loc[3, "b"] = np.nan
     frame.to_csv("t.csv", index=False)
     code, _, err = run(*typed)

@@ -188,6 +188,10 @@ def test_text_that_is_not_utf_8_has_a_remedy(here):
     (here / "t.csv").write_bytes("a,y\ncafé,0\n".encode("latin-1"))
     with pytest.raises(DatasetError, match=r"t\.csv, line 2: not UTF-8.*; save it as UTF-8"):
         loaded("dataset=csv", "dataset.path=t.csv", "dataset.target=y")
+    (here / "t.csv").write_bytes("größe,y\n1,übel\n2,gut\n".encode("cp1252"))
+    data = loaded("dataset=csv", "dataset.path=t.csv", "dataset.target=y", "dataset.encoding=cp1252")
+    assert data.feature_names == ("größe",) and data.class_names == ("gut", "übel")
+    assert data.X.tolist() == [[1.0], [2.0]] and data.y.tolist() == [1, 0]
 
 
 def test_a_data_set_need_not_state_its_size(here):
