@@ -38,8 +38,9 @@ DEMO = [
     "ranker=reliefe_absmean_adaptive,relieff,mutual_information",
     "protocol=quick",
 ]
-#: Two processes; one that has nothing left to do takes from the end of the other's list. They share compiled code.
-TEST = ["-n", "2", "--dist", "worksteal"]
+#: Two processes, each with a file of tests at a time: what the tests of a file share is set up once, and what one
+#: process has compiled the other finds on disk. Long files come first, by tests/conftest.py.
+TEST = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 #: Browsers that the tests can drive; tests/support/browser.py looks for the same.
 BROWSERS = (
     "chromium",

@@ -35,8 +35,11 @@ def _end_with_workers(number, frame):
 
 
 def pytest_collection_modifyitems(items):
-    """Put long tests first: at the end both processes have short ones to share."""
-    items.sort(key=lambda item: not any(item.iter_markers("slow")))
+    """Put files with long tests first: at the end both processes have short ones to share."""
+    long = {
+        item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("cluster")
+    }
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,11 +2,12 @@
 
 import json
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
-from benchmarks import all_pairs, embedding_pays, own, page, peers, tables, workloads
+from benchmarks import all_pairs, embedding_pays, genotypes, own, page, peers, races, tables, workloads
 from benchmarks.agreement import compare
 from benchmarks.processes import Worker, WorkerError
 from benchmarks.workloads import Check, Contender, Data, Workload
@@ -18,6 +19,43 @@ def run(folder, *arguments):
     """Exit code and results of one tiny run."""
     code = peers.main(["--tiny", "--repeats", "2", "--out", str(folder), *arguments])
     return code, json.loads((folder / "results.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def rounds_asked_for():
+    """Time quick implementations no more often than asked for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(races, "QUICK_SECONDS", 0.0)
+        yield
+
+
+@pytest.fixture(scope="module")
+def idle():
+    """Workers that wait to be lent again, by what they are."""
+    waiting = {}
+    yield waiting
+    for each in (worker for workers in waiting.values() for worker in workers):
+        each.close()
+
+
+@pytest.fixture
+def quick(idle, monkeypatch):
+    """Lend each worker to several workloads.
+
+    A new process takes seconds to import an implementation, and to compile one that keeps nothing on disk.
+    """
+
+    @contextmanager
+    def lent(implementation, python, threads, **extra):
+        waiting = idle.setdefault((implementation, str(python), threads, *sorted(extra.items())), [])
+        worker = waiting.pop() if waiting else Worker(implementation, python, threads, **extra)
+        try:
+            yield worker
+        finally:
+            waiting.append(worker)
+
+    for module in (genotypes, own, races):
+        monkeypatch.setattr(module, "Worker", lent)
 
 
 def of(rows, name, key="name"):
@@ -90,7 +128,7 @@ def test_weights_are_compared_in_the_same_run(digits_run):
     assert row["agrees"] is True and row["peer"] == "ours, dense"
 
 
-def test_multisurf_is_held_against_its_peers(tmp_path):
+def test_multisurf_is_held_against_its_peers(quick, tmp_path):
     code, results = run(tmp_path, "--only", "multisurf_digits", "multisurf_wide", "multisurf_sparse")
     assert code == 0
     digits, wide, sparse = (
@@ -108,7 +146,7 @@ def test_multisurf_is_held_against_its_peers(tmp_path):
         assert -1 < peak["measured"] < peak["wanted"]
 
 
-def test_genotypes_are_measured(tmp_path):
+def test_genotypes_are_measured(quick, tmp_path):
     names = ("genotypes", "multisurf_genotypes", "cohort", "huge", "genotypes_two_threads")
     code, results = run(tmp_path, "--only", *names, "--peer-python", f"fast_select={sys.executable}")
     assert code == 0
@@ -123,7 +161,7 @@ def test_genotypes_are_measured(tmp_path):
     assert "random genotypes, int8, 60 x 900, 2 classes" in (tmp_path / "results.md").read_text()
 
 
-def test_own_measurements_run(tmp_path):
+def test_own_measurements_run(quick, tmp_path):
     _, results = run(tmp_path, "--only", "memory", "two_threads", "growth")
     found = results["workloads"]
     sparse, dense = found["memory"]["goals"]
@@ -179,7 +217,7 @@ def against_ourselves(peer_settings, tolerance=1e-12):
 
 
 @pytest.mark.parametrize(("k", "agrees", "code"), [(10, True, 0), (3, False, 1)])
-def test_wrong_weights_are_told(tmp_path, monkeypatch, capsys, k, agrees, code):
+def test_wrong_weights_are_told(quick, tmp_path, monkeypatch, capsys, k, agrees, code):
     workload = against_ourselves(workloads.ours(n_neighbors=k))
     monkeypatch.setattr(workloads, "race_workloads", lambda tiny=False: {"twice": workload})
     found_code, results = run(tmp_path, "--only", "twice")
@@ -192,7 +230,7 @@ def test_wrong_weights_are_told(tmp_path, monkeypatch, capsys, k, agrees, code):
     assert verdict in (tmp_path / "results.md").read_text(encoding="utf-8")
 
 
-def test_an_implementation_that_fails_is_reported_and_the_rest_goes_on(tmp_path, monkeypatch):
+def test_an_implementation_that_fails_is_reported_and_the_rest_goes_on(quick, tmp_path, monkeypatch):
     workload = against_ourselves(workloads.ours(n_neighbors=0))
     monkeypatch.setattr(workloads, "race_workloads", lambda tiny=False: {"twice": workload})
     _, results = run(tmp_path, "--only", "twice")
@@ -201,7 +239,7 @@ def test_an_implementation_that_fails_is_reported_and_the_rest_goes_on(tmp_path,
     assert results["workloads"]["twice"]["goals"][0]["met"] is None
 
 
-def test_when_our_own_fit_fails_the_run_ends_as_failed(tmp_path, monkeypatch, capsys):
+def test_when_our_own_fit_fails_the_run_ends_as_failed(quick, tmp_path, monkeypatch, capsys):
     contenders = [Contender("ours", "ours", workloads.ours(n_neighbors=0))]
     bad = Workload("broken", small, contenders)
     monkeypatch.setattr(workloads, "race_workloads", lambda tiny=False: {"bad": bad})

@@ -42,7 +42,22 @@ def installed(wheel, tmp_path_factory):
     options = ["--no-deps", "--no-index", "--no-input", "--disable-pip-version-check", "--target", folder]
     done = call(sys.executable, "-m", "pip", "install", *options, wheel, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
+    take_compiled_code_along(folder)
     return folder
+
+
+def take_compiled_code_along(folder):
+    """Copy what has been compiled in the checkout; numba knows a source file by its size and time.
+
+    How it is compiled where there is nothing yet is tested in ``test_kernel_cache.py``.
+    """
+    for package in ("reliefe/kernels", "experiments/learners/kernels"):
+        for source in (PROJECT_ROOT / package).glob("*.py"):
+            state = source.stat()
+            os.utime(folder / package / source.name, ns=(state.st_atime_ns, state.st_mtime_ns))
+        (folder / package / "__pycache__").mkdir(exist_ok=True)
+        for compiled in (PROJECT_ROOT / package / "__pycache__").glob("*.nb[ic]"):
+            shutil.copy2(compiled, folder / package / "__pycache__")
 
 
 @pytest.fixture

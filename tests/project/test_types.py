@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
+import pytest
 from folders import PROJECT_ROOT as ROOT
+
+pytestmark = pytest.mark.slow
 
 USE = """
 from reliefe import MultiSURF, ReliefE, ReliefF, ReliefG, TuRF

@@ -37,7 +37,7 @@ from experiments.store.store import Store
 pytestmark = pytest.mark.slow
 
 N_CELLS, N_REPEATS = 12, 4
-N_KILLS = 20
+N_KILLS = 10
 
 
 def logged(log, seconds, **settings):
@@ -78,9 +78,9 @@ def test_killed_at_any_moment_no_finished_cell_is_lost_or_repeated(tmp_path, n_w
     assert errors.splitlines() == ["0 of 12 cells missing; running 0"] and counts["ran"] == 0
 
 
-def test_twenty_kills_of_runners_and_workers_change_no_row(tmp_path):
-    results = tmp_path / "results"
-    settings = logged(tmp_path / "log", 0.2, names="abcdef", n_repeats=12)
+def test_ten_kills_of_runners_and_workers_change_no_row(tmp_path):
+    results, n_cells = tmp_path / "results", 6 * 6
+    settings = logged(tmp_path / "log", 0.2, names="abcdef", n_repeats=6)
     moments = random.Random(20)
     n_killed = {"runner": 0, "worker": 0}
     before, n_files = {}, 0
@@ -103,10 +103,10 @@ def test_twenty_kills_of_runners_and_workers_change_no_row(tmp_path):
         after = done_cells(results)
         assert {path: after.get(path) for path in before} == before
         before, n_files = after, len(list(results.glob("rows/??/*.parquet")))
-    assert min(n_killed.values()) >= 5 and 0 < len(before) < 6 * 12
+    assert min(n_killed.values()) >= 3 and 0 < len(before) < n_cells
     counts, _ = finish(start(results, **settings))
-    assert counts["ran"] == counts["missing"] == 6 * 12 - len(before)
-    assert rows_of(results) == sorted(numbers_of(undisturbed(tmp_path, names="abcdef", n_repeats=12)))
+    assert counts["ran"] == counts["missing"] == n_cells - len(before)
+    assert rows_of(results) == sorted(numbers_of(undisturbed(tmp_path, names="abcdef", n_repeats=6)))
 
 
 def test_workers_and_their_fits_end_with_a_runner_that_was_killed(tmp_path):
@@ -130,11 +130,9 @@ def test_workers_and_their_fits_end_with_a_runner_that_was_killed(tmp_path):
     ("function", "launcher"),
     [
         ("logged", {"n_workers": 2}),
-        ("logged", {"n_workers": 1}),
+        ("logged", {"n_workers": 1, "time_limit_seconds": 600}),
         ("endless", {"n_workers": 1}),
-        ("endless", {"n_workers": 2}),
         ("endless", {"n_workers": 2, "time_limit_seconds": 600}),
-        ("endless", {"n_workers": 1, "time_limit_seconds": 600}),
     ],
 )
 def test_ctrl_c_ends_within_five_seconds_and_says_how_to_go_on(tmp_path, function, launcher):
@@ -214,10 +212,9 @@ def test_a_worker_that_is_killed_costs_its_cell_one_more_try_and_no_other(tmp_pa
     assert again.counts.missing == 0 and flag.exists()
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])
-@pytest.mark.parametrize("end", ["segfault", "leaving"])
+@pytest.mark.parametrize(("end", "n_workers"), [("segfault", 1), ("leaving", 2)])
 def test_a_ranker_that_takes_its_process_down_costs_its_own_folds_however_many_workers(
-    tmp_path, n_workers, end
+    tmp_path, end, n_workers
 ):
     """Cells of a good ranker stand before it and behind it."""
     results = tmp_path / "results"
@@ -233,7 +230,7 @@ def test_a_ranker_that_takes_its_process_down_costs_its_own_folds_however_many_w
         **os.environ,
         "PYTHONPATH": SEARCH_PATH,
     }
-    for n_missing in (6, 2):
+    for n_missing in (6, 2) if end == "segfault" else (6,):  # the second time only what failed is tried again
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
         )

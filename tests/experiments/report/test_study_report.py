@@ -32,6 +32,8 @@ from experiments.report.page.table import number
 from experiments.report.tables import Tables, escaped, formula
 from reliefe.inspection import selection_stability
 
+pytestmark = pytest.mark.slow
+
 FEW = {"n_repeats": 1, "n_splits": 3}
 SOME = {name: RANKERS[name] for name in ("reliefe", "relieff", "skrebate_surf", "random_forest")}
 
