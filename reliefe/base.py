@@ -153,13 +153,13 @@ class Ranker(SelectorMixin, BaseEstimator):
         check_is_fitted(self, "ranking_")
         return unsigned(self.feature_importances_, self.ranking_)
 
-    def _check_selection_against(self, p):
+    def _check_selection_against(self, p, depth=4):
         if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:
             warnings.warn(
                 f"n_features_to_select={self.n_features_to_select} is more than the {p} features of X; all of them "
                 "are kept.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=depth,
             )
 
     def _get_support_mask(self):

@@ -307,7 +307,7 @@ class ReliefF(Ranker):
                     f"target_distance={self.target_distance!r} has no effect: y holds one {held} per sample, "
                     "and target distances are for multi-label targets.",
                     UserWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
             if self.target == "regression":
                 # One code for all: representatives are then rows chosen at random.

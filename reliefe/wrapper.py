@@ -106,7 +106,7 @@ class SubsetRanker(Ranker):
             check_sample_weight(sample_weight, X.shape[0])
             self._given["sample_weight"] = np.asarray(sample_weight)
         target_array(y)  # a ranker of another library may drop a mask, or take NaT for a class
-        self._check_selection_against(X.shape[1])
+        self._check_selection_against(X.shape[1], depth=3)
         random_state = check_random_state(self.random_state)
         try:
             self._set_weights(self._weigh(X, y, random_state))

@@ -146,7 +146,7 @@ class _Kept:
         """List the pairs that count for each target, with what is to be added to, and divided by, in the end."""
         n, n_pairs = self._n, self._first.shape[0]
         spare = deque()
-        lists: list = [None] * len(orders)
+        lists = [None] * len(orders)
         offsets, divisors = np.zeros(len(orders)), np.ones(len(orders))
 
         def part(lo, hi):

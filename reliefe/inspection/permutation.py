@@ -248,7 +248,7 @@ def _kept(ranker, X, y, n):
 
 def _count_refits(tally, ranker, X, target, orders, n_jobs):
     fits = ((X, target[order]) for order in orders)
-    held: list[np.ndarray] = []
+    held = []
     for found in chain(refits.each_fit(ranker, fits, tally.weights.shape[0], n_jobs), [None]):
         if found is not None:
             held.append(found)

@@ -231,6 +231,14 @@ def test_a_ranker_without_weights_is_named():
         permutation_test(Silent(), *table(), n_permutations=3)
 
 
+@pytest.mark.parametrize("ranker", [ReliefF(3), SURF(), TuRF(SURF())], ids=lambda each: type(each).__name__)
+def test_warnings_of_a_fit_name_the_line_that_fits(ranker):
+    X, y = table()
+    with pytest.warns(UserWarning, match="more than the 12 features") as caught:
+        ranker.set_params(n_features_to_select=13).fit(X, y)
+    assert [each.filename for each in caught] == [__file__]
+
+
 # --- stability ---
 
 
