@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import logging
 import re
 import shlex
 from contextlib import redirect_stdout
@@ -20,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from experiments.cli import rank as command
+from experiments.cli import ranking
 from experiments.cli.rank_arguments import in_own_words, option
 from experiments.cli.rank_folder import result_folder
 from experiments.evaluation.evaluate import fold_seed
@@ -436,6 +438,19 @@ def test_bad_input_is_answered_with_what_to_type(run, typed, said):
     assert code == 2 and said.replace("{rank}", program("rank")) in err
     assert err.startswith("error: ") and len(err.splitlines()) <= 2 and "dataset." not in err
     assert not Path("results").exists() or not list(Path("results/rank").iterdir())
+
+
+def test_what_the_library_says_while_it_works_is_shown(run, monkeypatch):
+    def fit(block, X, y, seed):
+        logging.getLogger("reliefe").info("compiling kernels, once per installation")
+        return rank(block, X, y, seed)
+
+    rank = ranking.rank
+    monkeypatch.setattr(ranking, "rank", fit)
+    small(y=["u", "v"] * 12)
+    code, out, err = run("t.csv", "--target", "y")
+    assert (code, err) == (0, "") and "\ncompiling kernels, once per installation\n" in out
+    assert not logging.getLogger("reliefe").isEnabledFor(logging.INFO)
 
 
 def test_help_names_every_option(run, capsys):
