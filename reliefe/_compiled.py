@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from contextlib import contextmanager
 
@@ -12,6 +13,8 @@ from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 _NO_PLACE = "no locator available"  # numba's words
 _failures: list[str] = []  # why code could not be kept, once for all functions of a process
 _told: list[bool] = []
+_compiling: list[bool] = []
+logger = logging.getLogger("reliefe")
 
 
 class _Cache(FunctionCache):
@@ -19,7 +22,10 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig, target_context):
         """As numba's; None, so that the function is compiled, where a file cannot be read."""
-        return self._attempt(super().load_overload, sig, target_context)
+        found = self._attempt(super().load_overload, sig, target_context)
+        if found is None:
+            _tell_of_compiling()
+        return found
 
     def save_overload(self, sig, data):
         """As numba's; nothing where a file cannot be written."""
@@ -67,6 +73,13 @@ def kept_where_possible():
     finally:
         Dispatcher.enable_caching, UFuncDispatcher.enable_caching = before
     _tell()
+
+
+def _tell_of_compiling():
+    """Say on the logger "reliefe", once a process, that code is compiled that is kept for later ones."""
+    if not _compiling:
+        _compiling.append(True)
+        logger.info("compiling kernels, once per installation (half a minute or more)")
 
 
 def _tell():

@@ -90,7 +90,7 @@ def _run(arguments: Any, argv: Sequence[str]) -> None:
     another = "; it leaves missing values out" if table.missing.any() else ""
     another += "" if arguments.ranker else "; --ranker takes another"
     print(f"ranker: {block['display_name']} ({why}{another})", flush=True)
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, _compiling_said():
         warnings.simplefilter("always")
         ranked = ranked_table(
             table, arguments, argv, (key, block, why), notes, {**settings, "digest": digest}
@@ -144,6 +144,27 @@ def _told(notes: list[str]) -> Iterator[None]:
     finally:
         logger.removeHandler(handler)
         logger.propagate = before
+
+
+@contextmanager
+def _compiling_said() -> Iterator[None]:
+    """Show what the library says while it works, such as that it compiles."""
+
+    class Show(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            print(record.getMessage(), flush=True)
+
+    logger, handler = logging.getLogger("reliefe"), Show(logging.INFO)
+    before, spread = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+        logger.propagate = spread
 
 
 def _seen(table: Table) -> list[str]:

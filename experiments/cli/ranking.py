@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -27,8 +26,6 @@ from reliefe.ranking import ranks
 
 #: MultiSURF, which looks at all pairs of samples, up to so many.
 _ALL_PAIRS = 2000
-#: A first fit that takes longer than this, seconds, compiles.
-_COMPILES = 3.0
 #: With more features than this, weights are compared with those of all features.
 _POOLED = 100
 #: Longer waits, seconds, are told of beforehand.
@@ -204,7 +201,7 @@ def ranked_table(
 
 
 def _warm_up(weigh: Any, table: Table) -> None:
-    """Fit on a few made-up samples, and say so if that takes long: then kernels are compiled."""
+    """Fit on a few made-up samples, so that what is timed next does not compile."""
     rng = np.random.default_rng(0)
     p = min(table.X.shape[1], 40)
     if table.categories or not p:
@@ -215,16 +212,7 @@ def _warm_up(weigh: Any, table: Table) -> None:
         y = table.y[:24] if table.task != "classes" else np.arange(24) % 2
         if (len(table.y.shape) and table.y.shape[0] < 24) or table.task == "labels":
             X, y = table.X, table.y
-    told = threading.Timer(
-        _COMPILES,
-        lambda: print("compiling kernels, once per installation (half a minute or more) …", flush=True),
-    )
-    told.daemon = True
-    told.start()
-    try:
-        weigh(X, y, 0)
-    finally:
-        told.cancel()
+    weigh(X, y, 0)
 
 
 def _curve(weigh: Any, table: Table, arguments: Any, seconds: float) -> Any:

@@ -215,3 +215,27 @@ def test_where_there_is_a_place_code_is_kept_and_nothing_said(tmp_path):
     found, said = run_without_a_place(CALL, cwd=tmp_path)
     assert found == 2 and said == ""
     assert list(package.rglob("*.nbi"))
+
+
+SAID = """
+import logging, sys
+from reliefe._compiled import kept_where_possible
+logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+sys.path.insert(0, sys.argv[1])
+with kept_where_possible():
+    import kept
+print(kept.twice(3), kept.thrice(3.5))
+"""
+
+
+def test_the_first_process_says_that_it_compiles_and_later_ones_do_not(tmp_path):
+    (tmp_path / "kept.py").write_text(KEPT.replace("@vectorize(cache=True)\n", ""), encoding="utf-8")
+    done = [
+        subprocess.run(
+            [sys.executable, "-c", SAID, str(tmp_path)], cwd=PROJECT_ROOT, capture_output=True, text=True
+        )
+        for _ in range(2)
+    ]
+    assert [each.stdout.split() for each in done] == [["6", "10.5"]] * 2
+    told = "reliefe: compiling kernels, once per installation (half a minute or more)"
+    assert [each.stderr.splitlines() for each in done] == [[told], []]

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import logging
 import re
 import shlex
 from contextlib import redirect_stdout
@@ -20,8 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from experiments.cli import rank as command
-from experiments.cli.rank_arguments import in_own_words, option
+from experiments.cli import ranking
+from experiments.cli.rank_arguments import in_own_words, option, parser
 from experiments.cli.rank_folder import result_folder
+from experiments.datasets.table import Table
 from experiments.evaluation.evaluate import fold_seed
 from experiments.programs import program
 from reliefe import MultiSURF, ReliefF, TuRF
@@ -436,6 +439,37 @@ def test_bad_input_is_answered_with_what_to_type(run, typed, said):
     assert code == 2 and said.replace("{rank}", program("rank")) in err
     assert err.startswith("error: ") and len(err.splitlines()) <= 2 and "dataset." not in err
     assert not Path("results").exists() or not list(Path("results/rank").iterdir())
+
+
+@pytest.mark.parametrize(("n", "key"), [(2000, "multisurf"), (2001, "relieff")])
+def test_the_ranker_goes_by_the_number_of_samples(n, key):
+    X = np.arange(2.0 * n).reshape(n, 2)
+    table = Table("t.csv", "", X, ("a", "b"), {}, "classes", np.arange(n) % 2, ("y",))
+    chosen, block, why = ranking.chosen_ranker(table, parser().parse_args(["t.csv", "--target", "y"]))
+    assert chosen == key and f"{n} samples" in why
+    assert "missing" not in block and "discrete_features" not in block
+
+
+def test_labels_are_refused_by_a_ranker_of_classes(run):
+    frame = small()
+    frame["red"], frame["round"] = (frame["a"] > 0).astype(int), (frame["c"] > 0).astype(int)
+    frame.to_csv("t.csv", index=False)
+    code, _, err = run("t.csv", "--target", "red,round", "--ranker", "surf")
+    assert code == 2 and err.startswith("error: SURF cannot rank this table: SURF ")
+    assert not Path("results/rank").exists()
+
+
+def test_what_the_library_says_while_it_works_is_shown(run, monkeypatch):
+    def fit(block, X, y, seed):
+        logging.getLogger("reliefe").info("compiling kernels, once per installation")
+        return rank(block, X, y, seed)
+
+    rank = ranking.rank
+    monkeypatch.setattr(ranking, "rank", fit)
+    small(y=["u", "v"] * 12)
+    code, out, err = run("t.csv", "--target", "y")
+    assert (code, err) == (0, "") and "\ncompiling kernels, once per installation\n" in out
+    assert not logging.getLogger("reliefe").isEnabledFor(logging.INFO)
 
 
 def test_help_names_every_option(run, capsys):
