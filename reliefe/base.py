@@ -58,7 +58,7 @@ class Ranker(SelectorMixin, BaseEstimator):
     @contextmanager
     def _naming_columns(self, columns=None):
         """Name the column as the user knows it in errors about one; ``columns`` are those that were handed on."""
-        from reliefe.validation import ColumnError
+        from reliefe.column_error import ColumnError
 
         try:
             yield

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 
 class Chosen:
     """Some columns of a dense matrix that has been checked, where they lie; each is to be kept as bits.
@@ -18,7 +16,7 @@ class Chosen:
     profile : reliefe.columns.Profile
         What it holds.
     columns : int64 ndarray of shape (c,)
-        Numbers of the columns, rising; all of them among :meth:`suited`.
+        Numbers of the columns, rising; all of them among :func:`reliefe.columns.kept_as_bits`.
 
     Attributes
     ----------
@@ -32,10 +30,3 @@ class Chosen:
         self.whole, self.columns = X, columns
         self.shape = (X.shape[0], columns.shape[0])
         self.profile = profile.among(columns)
-
-    @staticmethod
-    def suited(profile):
-        """Say which columns are kept as bits, (p,)."""
-        from reliefe import columns
-
-        return columns.kinds_of(profile, np.zeros(profile.low.shape[0], dtype=bool)) != 0

@@ -146,6 +146,21 @@ class Profile:
         return Profile(self.low[columns], self.high[columns], self.whole[columns], self.known[columns])
 
 
+def kept_as_bits(profile):
+    """Say which columns are kept as bits where none holds categories.
+
+    Parameters
+    ----------
+    profile : Profile
+        What the columns hold.
+
+    Returns
+    -------
+    bool ndarray of shape (p,)
+    """
+    return kinds_of(profile, np.zeros(profile.low.shape[0], dtype=bool)) != 0
+
+
 class Columns:
     """The columns of a dense matrix divided by their range, those of few values kept as bits.
 

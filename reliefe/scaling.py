@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from reliefe.validation import ColumnError
+from reliefe.column_error import ColumnError
 
 _ENTRIES = 2**17  # of a matrix worked on at a time
 

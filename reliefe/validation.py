@@ -8,49 +8,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from reliefe.chosen import Chosen
+from reliefe.column_error import ColumnError
 from reliefe.inputs import KEPT_TYPES, is_frame, is_missing, masked_places, plain_sparse, plain_table
-
-
-class ColumnError(ValueError):
-    """An error about the values of one column of X.
-
-    It can be raised again for a larger X that this one was a part of.
-
-    Parameters
-    ----------
-    message : str
-        With ``{column}`` where the column is to be named.
-    column : int
-        Its number.
-    name : str, optional
-        Its name.
-    """
-
-    def __init__(self, message, column, name=None):
-        label = f"column {column}" if name is None else f"column {column} ({str(name)!r})"
-        super().__init__(message.replace("{column}", label, 1))
-        self.message, self.column, self.name = message, column, name
-
-    def __reduce__(self):
-        """Say how to make a copy, for other processes."""
-        return type(self), (self.message, self.column, self.name)
-
-    def among(self, columns, names):
-        """Return the error for a matrix of which this one has the given columns; None stands for all of them.
-
-        Parameters
-        ----------
-        columns : int ndarray, or None
-            Column numbers.
-        names : sequence of str, or None
-            Names of the columns of the larger matrix.
-
-        Returns
-        -------
-        ColumnError
-        """
-        column = self.column if columns is None else int(columns[self.column])
-        return type(self)(self.message, column, None if names is None else str(names[column]))
 
 
 def check_X(estimator, X, y, missing="raise", n_jobs=None, categories=None):

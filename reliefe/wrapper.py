@@ -86,7 +86,7 @@ class SubsetRanker(Ranker):
         TypeError, ValueError
             For a wrong parameter, for sample_weight where the wrapped ranker takes none, or from that ranker.
         """
-        from reliefe.chosen import Chosen
+        from reliefe.columns import kept_as_bits
         from reliefe.parameters import categories_of
         from reliefe.validation import check_sample_weight, check_X, target_array
 
@@ -99,7 +99,7 @@ class SubsetRanker(Ranker):
         X, profile = check_X(self, X, y, missing, categories=categories)
         self._given = {"categories": categories}
         if profile is not None and _takes_chosen(ranker):
-            self._given |= {"profile": profile, "suited": Chosen.suited(profile)}
+            self._given |= {"profile": profile, "suited": kept_as_bits(profile)}
         if sample_weight is not None:
             if not has_fit_parameter(ranker, "sample_weight"):
                 raise TypeError(f"{type(self).__name__}: {type(ranker).__name__} takes no sample_weight.")

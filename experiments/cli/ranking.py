@@ -140,7 +140,7 @@ def ranked_table(
     BadInputError
         For what the ranker says of the table.
     """
-    from experiments.report.ranked_table import Curve, RankedTable
+    from experiments.report.ranking_result import Curve, RankedTable
 
     _, block, why = chosen
     seed = arguments.seed
@@ -271,7 +271,7 @@ def _about(seconds: float) -> str:
 
 def _certainty(table: Table, block: dict[str, Any], arguments: Any, keep: int, seconds: float) -> Any:
     """Ask permutations and subsamples how sure the ranking is; what they cannot say is warned of."""
-    from experiments.report.ranked_table import Certainty
+    from experiments.report.ranking_result import Certainty
     from reliefe.inspection import permutation_test, stability
 
     p = table.X.shape[1]

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
 from reliefe import VLS, MultiSURF, ReliefE, ReliefF, TuRF
-from reliefe.validation import ColumnError
+from reliefe.column_error import ColumnError
 from reliefe.vls import draw_subsets, subsets_for_pairs
 
 STORAGE = pytest.mark.parametrize("storage", [np.ascontiguousarray, sp.csr_matrix])

@@ -6,6 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,7 +69,7 @@ def sheet_grid(file: Content, sheet: str | None = None) -> tuple[np.ndarray, str
     return found[sheet], sheet
 
 
-def _cells(sheet) -> np.ndarray:
+def _cells(sheet: Any) -> np.ndarray:
     rows = [tuple(_cell(each) for each in row) for row in sheet.iter_rows(values_only=True)]
     while rows and all(each is None for each in rows[-1]):
         rows.pop()

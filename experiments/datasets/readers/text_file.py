@@ -74,9 +74,15 @@ class TextFile:
         file = in_utf8(file, encoding)
         text = file.text.rstrip("\r\n")
         typed = None if delimiter is None else _delimiter(delimiter, path)
-        settings = {"delimiter": typed, "default": _delimiter(None, path), "wanted": wanted}
         lines = first_lines(
-            text, file.name, header=header, skip_lines=skip_lines, hint=_delimiter_hint, **settings
+            text,
+            file.name,
+            delimiter=typed,
+            default=_delimiter(None, path),
+            header=header,
+            skip_lines=skip_lines,
+            wanted=wanted,
+            hint=_delimiter_hint,
         )
         if transpose:
             file = _turned(file, text, lines.skipped, lines.delimiter)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from experiments.formatting import count
 from experiments.paths import write_whole
 from experiments.report.page import _environment, _text
 from experiments.report.page.table import Column, Line, Table, number, text
-
-if TYPE_CHECKING:
-    from experiments.report.ranked_table import RankedTable
+from experiments.report.ranking_result import RankedTable
 
 #: Lines of the page's table at most; all are in the files beside it.
 _MOST = 1000
