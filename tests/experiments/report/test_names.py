@@ -25,6 +25,7 @@ from experiments.figures import (
     layout,
     phases,
     posterior,
+    ranked_table,
     recovery,
     rf1_curve,
     rf1_panels,
@@ -40,7 +41,15 @@ NAMES = ["_hidden", "$5 vs $10", "R$_$F", r"a\frac{1}^{b", "100 % & <b>x</b> #1"
 LONG = ["a_name_without_a_blank" * 9, "one two " * 25]
 
 FIGURES = ["rf1_curve", "rf1_panels", "recovery", "times", "area", "similarity", "posterior", "convergence"]
-FIGURES += ["sparsification", "densities", "adaptive_k", "phases", "latent_dimension", "empty"]
+FIGURES += [
+    "sparsification",
+    "densities",
+    "adaptive_k",
+    "phases",
+    "latent_dimension",
+    "ranked_table",
+    "empty",
+]
 
 
 class Answer:
@@ -153,6 +162,8 @@ def every_figure(names):
         ),
     )
     yield "latent_dimension", latent_dimension.figure(measured("x", **points), title=title, note=note)
+    weights = np.linspace(1, -0.2, len(names))
+    yield "ranked_table", ranked_table.bars(names, weights, keep=2, q_values=np.abs(weights))
     yield "empty", layout.empty(title, title, note)
 
 
