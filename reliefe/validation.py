@@ -64,9 +64,17 @@ def check_X(estimator, X, y, missing="raise", n_jobs=None, categories=None):
         _refuse_non_finite(X, names, allow_nan)
         return _canonical(X), None
     profile = _profile(X, n_jobs)
+    if X.dtype.itemsize == 8 and X.dtype.kind in "iu" and _beyond_floats(profile):
+        X = X.astype(np.float64)  # differences are those of floats, whatever the type
+        profile = _profile(X, n_jobs)
     if profile.infinite or not (allow_nan or profile.known.all()):
         _refuse_non_finite(X, names, allow_nan)
     return X, profile
+
+
+def _beyond_floats(profile):
+    """Say whether whole numbers are so large that several become one float64."""
+    return max(np.abs(profile.low).max(), np.abs(profile.high).max()) > 2.0**53
 
 
 def _profile(X, n_jobs):

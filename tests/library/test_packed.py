@@ -384,3 +384,14 @@ def test_whole_numbers_too_large_to_tell_apart_are_left_alone(value, packed_colu
     y = np.arange(20) % 2
     assert np.isfinite(ReliefF(3).fit(X, y).feature_importances_).all()
     assert packed_columns == [0]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize("kind", [ReliefF, MultiSURF])
+def test_whole_numbers_beyond_floats_are_ranked_as_floats(kind, dtype):
+    rng = np.random.default_rng(613)
+    X, y = genotypes(rng, 30, 3).astype(dtype), np.arange(30) % 2
+    X[:, 0] += dtype(2**62)  # as floats one number, so of weight 0
+    found = kind().fit(X, y).feature_importances_
+    assert found[0] == 0.0
+    np.testing.assert_array_equal(found, kind().fit(X.astype(np.float64), y).feature_importances_)
