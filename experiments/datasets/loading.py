@@ -252,7 +252,12 @@ def _read(source: Mapping[str, Any], places: Places, groups: str | None = None) 
             try:
                 raw = replace(raw, groups=np.asarray(reader(**settings).labels))
             except DatasetError as error:
-                raise DatasetError(f"dataset.groups={groups}: {error}") from error
+                said = str(error).replace("no class", "no group")
+                raise DatasetError(f"dataset.groups={groups}: {said}") from error
+    except DatasetError as error:
+        if groups is not None and repr(groups) in str(error):
+            raise DatasetError(str(error).replace("(dataset.leave_out)", "(dataset.groups)")) from error
+        raise
     except TypeError as error:
         raise ConfigError(f"{target} cannot read this source: {error}") from error
     if not isinstance(raw, RawData):

@@ -128,7 +128,7 @@ def test_keys_tell_groups_apart_and_know_none_where_there_are_none(table):
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
-        (["dataset.groups=nobody"], "no column.*nobody"),
+        (["dataset.groups=nobody"], r"no column 'nobody' \(dataset\.groups\)"),
         (["dataset.groups=class"], "dataset.groups=class is the target too"),
         (["dataset.folds=nowhere.txt"], r"nowhere\.txt not found"),
         (["dataset.folds=short.txt"], r"dataset\.folds=short\.txt has 2 lines for 60 samples"),
@@ -152,7 +152,7 @@ def test_a_group_that_is_missing_is_named_by_its_line(table):
     folder, frame = table
     frame.loc[7, "patient"] = None
     frame.to_csv(folder / "my.csv", index=False)
-    with pytest.raises(DatasetError, match=r"dataset\.groups=patient: .*line 9"):
+    with pytest.raises(DatasetError, match=r"dataset\.groups=patient: .*line 9: no group"):
         loaded(folder, "dataset.groups=patient")
 
 
