@@ -1,4 +1,4 @@
-"""What README.md and docs/results.md say of the published studies, written from their rows and tables."""
+"""What README.md, docs/results.md and its pages say of the published studies, from their rows and tables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pandas as pd
 
 from experiments.cli import publish
 from experiments.cli.publish import FOLDER
+from experiments.cli.published_story import FIGURES, Told, story
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
 from experiments.formatting import fixed, rank_shown
@@ -160,11 +161,7 @@ def claims_overview(folder: Path = FOLDER) -> str:
     """
     from experiments.analysis.paper.wording import SCOPES, counted, lacking, told
 
-    file = folder / "tables" / "claims.csv"
-    try:
-        claims = pd.read_csv(file, keep_default_na=False)
-    except FileNotFoundError as error:
-        raise BadInputError(f"{file} is missing: python publish.py makes it") from error
+    claims = _read_claims(folder)
     lines = [each for line in (counted(claims), lacking(claims)) if line for each in (line, "")]
     titles = ["the paper's claim", "it holds where", *(f"on {where}" for where in SCOPES), "numbers"]
     lines += [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}"]
@@ -173,12 +170,20 @@ def claims_overview(folder: Path = FOLDER) -> str:
     return "\n".join(lines)
 
 
+def _read_claims(folder: Path) -> pd.DataFrame:
+    file = folder / "tables" / "claims.csv"
+    try:
+        return pd.read_csv(file, keep_default_na=False)
+    except FileNotFoundError as error:
+        raise BadInputError(f"{file} is missing: python publish.py makes it") from error
+
+
 #: What the verdicts mean, above their table.
 _ABOUT_CLAIMS = (
     "The claims are checked on all published rows with the paper's evaluation. Each claim has three verdicts: "
     "on the paper's data sets (all of them are needed, except for claims that one instance or counterexample "
     "decides), on those of them that are at hand, and on related data sets. Rows of a random subset of the "
-    "samples, or with other folds, do not count. [statistics.md](statistics.md#noise-of-the-folds) says when a "
+    "samples, or with other folds, do not count. [statistics.md](../statistics.md#noise-of-the-folds) says when a "
     "verdict is within the noise of the folds."
 )
 
@@ -187,12 +192,17 @@ def _in_cell(text: object) -> str:
     return " ".join(str(text).split()).replace("|", "\\|")
 
 
+_MADE = "Made by `python publish.py`; nothing here is typed by hand."
+
+#: Where the pages of single studies lie.
+_PAGES = PROJECT_ROOT / "docs" / "results"
+
 #: The study whose table stands in README.md.
 _MAIN = "mcc_published"
 
 
 def texts(folder: Path = FOLDER) -> dict[Path, str]:
-    """Write the numbers of README.md and docs/results.md from the published rows.
+    """Write the numbers of README.md, docs/results.md and its pages from the published rows.
 
     Parameters
     ----------
@@ -216,29 +226,41 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
         [
             overview(_MAIN, folder),
             claims.partition("\n")[0]
-            + " [docs/results.md](docs/results.md) lists the claims one by one, and the results of the other "
-            "studies.",
+            + " [docs/results.md](docs/results.md) tells what holds and what does not, and leads to the claims one "
+            "by one and to the other studies.",
             f"The paper's other data sets are missing: {', '.join(absent)}. On a machine with internet access, "
             "this command downloads and runs them:",
             f"```bash\npython run.py study=mcc dataset={','.join(absent)}\n```",
         ]
     )
-    long = [
-        "# Results",
-        "Made by `python publish.py` from the rows in `results/published`; nothing here is typed by hand.",
-        "## The paper's claims",
-        _ABOUT_CLAIMS,
-        claims,
-    ]
+    told, pages = [], {}
+    back = f"[All results](../results.md). {_MADE}"
     for name in publish.studies(folder):
-        first = (PROJECT_ROOT / "conf" / "study" / f"{name}.yaml").read_text(encoding="utf-8")
-        comment = re.match(r"(?:#[^\n]*\n)*", first)
-        about = " ".join(comment.group().replace("#", "").split()) if comment else ""
-        long += [f"## {name}", about, overview(name, folder)]
+        about = _about(name)
+        told.append(_told(name, about, folder))
+        pages[_PAGES / f"{name}.md"] = "\n\n".join([f"# {name}", back, about, overview(name, folder)])
+    pages[_PAGES / "claims.md"] = "\n\n".join(["# The paper's claims", back, _ABOUT_CLAIMS, claims])
+    pages[_PAGES.parent / "results.md"] = story(told, _read_claims(folder))
     return {
         readme: update_part(readme.read_text(encoding="utf-8"), "published", short),
-        PROJECT_ROOT / "docs" / "results.md": "\n\n".join(long) + "\n",
+        **{file: text + "\n" for file, text in pages.items()},
     }
+
+
+def _about(name: str) -> str:
+    """Return what the first comment of a study's configuration says."""
+    first = (PROJECT_ROOT / "conf" / "study" / f"{name}.yaml").read_text(encoding="utf-8")
+    comment = re.match(r"(?:#[^\n]*\n)*", first)
+    return " ".join(comment.group().replace("#", "").split()) if comment else ""
+
+
+def _told(name: str, about: str, folder: Path) -> Told:
+    from experiments.analysis.comparison import compare
+    from experiments.analysis.groups import groups_of
+
+    frame, configs = publish.rows(name, folder)
+    protocols = {each["protocol"]["name"]: each["protocol"] for each in configs}
+    return Told(name, about, [compare(frame, group) for group in groups_of(configs)], frame, protocols)
 
 
 def write_texts(folder: Path = FOLDER) -> list[Path]:
@@ -253,7 +275,16 @@ def write_texts(folder: Path = FOLDER) -> list[Path]:
     -------
     list of Path
     """
-    return [write_whole(file, text.encode()) for file, text in texts(folder).items()]
+    written = []
+    whole = texts(folder)
+    _PAGES.mkdir(exist_ok=True)
+    for page in set(_PAGES.glob("*.md")) - set(whole):  # of a study that is no longer published
+        page.unlink()
+    for file, text in whole.items():
+        written.append(write_whole(file, text.encode()))
+    for name, _ in FIGURES.values():
+        written.append(write_whole(_PAGES / name, (folder / "figures" / name).read_bytes()))
+    return written
 
 
 def _absent(name: str) -> list[str]:

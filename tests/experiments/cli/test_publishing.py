@@ -9,13 +9,14 @@ import made_up_rows
 import numpy as np
 import pandas as pd
 import pytest
+from folders import PROJECT_ROOT
 from listening import LASTING, Listening
 from PIL import Image
 
 import bootstrap
 from experiments import datasets, report
 from experiments.analysis.paper import measurements
-from experiments.cli import publish, published_texts
+from experiments.cli import publish, published_story, published_texts
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
 from experiments.evaluation import versions as package_versions
@@ -292,6 +293,43 @@ def test_claims_in_the_texts_have_their_criterion_and_say_once_what_all_lack(tmp
         "| it \\| wins | rank 1 (so it says) | cannot be decided | no rows | – | "
         "Missing: also times of chess × A |"
     ) in text
+
+
+def test_the_page_of_all_studies_lists_what_is_decided_beyond_the_noise_and_who_is_first(run):
+    _, folder = run
+    noise = "within the noise of the folds"
+    claims = pd.DataFrame(
+        [
+            ("a", "holds", "holds", "", "no rows", ""),
+            ("b", "cannot be decided", "holds", "", "does not hold", ""),
+            ("c", "cannot be decided", "holds", noise, "no rows", ""),
+            ("d", "does not hold", "does not hold", "", "does not hold", noise),
+            ("e", "cannot be decided", "does not hold", noise, "no rows", ""),
+            ("f", "cannot be decided", "no rows", "", "no rows", ""),
+        ],
+        columns=["statement", "verdict", "at_hand", "noise", "related", "noise_related"],
+    ).assign(about="mcc", missing="")
+    told = published_texts._told("tiny", "Small. And more.", folder)
+    text = published_story.story([told], claims)
+    _, _, rest = text.partition("## What holds of the paper")
+    holds, _, rest = rest.partition("## What does not hold")
+    listed = re.findall(r"^\* (.+)$", holds, re.M)
+    assert listed == [
+        "a (on all of the paper's data sets that it needs)",
+        "b (on related ones: does not hold)",
+    ]
+    assert re.findall(r"^\* (.+)$", rest, re.M) == ["d (on all of the paper's data sets that it needs)"]
+    frame, _ = publish.rows("tiny", folder)
+    assert f"| [tiny](results/tiny.md) | Small. | {frame['dataset'].nunique()} | {len(frame)} |" in text
+    ranks = told.comparisons[0].ranks["best_f1"].average_ranks
+    first = f"{told.comparisons[0].labels[ranks.index[0]]} {ranks.iloc[0]:.2f}"
+    assert re.search(rf"^\* \[tiny\]\(results/tiny.md\), .*: {re.escape(first)}.*; ", text, re.M)
+
+
+def test_figures_of_the_texts_are_those_that_are_published():
+    for file, _ in published_story.FIGURES.values():
+        shown = PROJECT_ROOT / "docs" / "results" / file
+        assert shown.read_bytes() == (publish.FOLDER / "figures" / file).read_bytes(), file
 
 
 def test_claims_are_checked_on_the_rows_of_all_published_studies(tmp_path, monkeypatch):
