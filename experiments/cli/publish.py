@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pandas as pd
 import pyarrow as pa
@@ -31,6 +32,9 @@ from experiments.schema import ROW_SCHEMA
 from experiments.store.pack import write_packs
 from experiments.store.rows import all_ok, to_frame
 from experiments.store.store import Store
+
+if TYPE_CHECKING:
+    from experiments.analysis.comparison import Comparison
 
 #: Where published rows lie, and what is made of them.
 FOLDER = PROJECT_ROOT / "results" / "published"
@@ -236,6 +240,82 @@ def show(name: str, out: TextIO, folder: Path = FOLDER, *, checked: pd.DataFrame
         if file.suffix == ".png":
             file.with_suffix(".svg").unlink(missing_ok=True)
     return written
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A published study, compared.
+
+    Attributes
+    ----------
+    name, about : str
+        The study's name, and what the first comment of its configuration says that it is.
+    comparisons : list of Comparison
+        One for each group of comparable data sets; none where something else than rankings was measured.
+    frame : DataFrame
+        Its rows.
+    protocols : dict of str to mapping
+        Name → block.
+    """
+
+    name: str
+    about: str
+    comparisons: list[Comparison]
+    frame: pd.DataFrame
+    protocols: dict[str, ResolvedConfig]
+
+
+def compared(name: str, folder: Path = FOLDER) -> Shown:
+    """Compare the rankers of a published study.
+
+    Parameters
+    ----------
+    name : str
+        The study.
+    folder : Path, optional
+        Where rows lie.
+
+    Returns
+    -------
+    Shown
+    """
+    from experiments.analysis.comparison import compare
+    from experiments.analysis.groups import groups_of
+
+    frame, configs = rows(name, folder)
+    protocols = {each["protocol"]["name"]: each["protocol"] for each in configs}
+    return Shown(name, _about(name), [compare(frame, each) for each in groups_of(configs)], frame, protocols)
+
+
+def show_all(folder: Path = FOLDER) -> Path:
+    """Make the page of all published studies, ``report/index.html``; it leads to the pages beside it.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where rows lie, and the page is written.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    from experiments.report.page import all_studies
+
+    shown = [compared(name, folder) for name in studies(folder)]
+    return all_studies.write(
+        [
+            all_studies.StudyShown(each.name, each.about, each.comparisons, each.frame, f"{each.name}.html")
+            for each in shown
+        ],
+        folder / "report" / "index.html",
+    )
+
+
+def _about(name: str) -> str:
+    file = PROJECT_ROOT / "conf" / "study" / f"{name}.yaml"
+    comment = re.match(r"(?:#[^\n]*\n)*", file.read_text(encoding="utf-8")) if file.is_file() else None
+    return " ".join(comment.group().replace("#", "").split()) if comment else ""
 
 
 def _configs(name: str, folder: Path, local_data: str | None = None) -> list[ResolvedConfig]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.paper.claim import HOLDS, HOLDS_NOT, NOISE
 from experiments.analysis.paper.wording import counted, lacking
+from experiments.cli.publish import Shown
 from experiments.formatting import count, rank_shown
 from experiments.report.page.sentences import extent, listed
 
@@ -23,35 +23,12 @@ FIGURES = {
 _FIRST = 3
 
 
-@dataclass(frozen=True)
-class Told:
-    """A published study, as far as the page of all studies tells of it.
-
-    Attributes
-    ----------
-    name, about : str
-        The study's name, and what its configuration says that it is.
-    comparisons : sequence of Comparison
-        One for each of its groups of comparable data sets; none where something else was measured.
-    frame : DataFrame
-        Its rows.
-    protocols : dict of str to dict
-        Name → block.
-    """
-
-    name: str
-    about: str
-    comparisons: Sequence[Comparison]
-    frame: pd.DataFrame
-    protocols: dict[str, dict]
-
-
-def story(studies: Sequence[Told], claims: pd.DataFrame) -> str:
+def story(studies: Sequence[Shown], claims: pd.DataFrame) -> str:
     """Write the page.
 
     Parameters
     ----------
-    studies : sequence of Told
+    studies : sequence of Shown
         All that are published, in their order.
     claims : DataFrame
         From :func:`experiments.analysis.paper.claims.check`.
@@ -96,7 +73,7 @@ def story(studies: Sequence[Told], claims: pd.DataFrame) -> str:
     )
 
 
-def _order(study: Told, group: Comparison) -> str:
+def _order(study: Shown, group: Comparison) -> str:
     """Say who comes first in a study, and whether that is more than chance; "" for a single data set."""
     ranks = group.ranks["best_f1"]
     if ranks is None or len(ranks.used) < 2:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pandas as pd
 
 from experiments.cli import publish
 from experiments.cli.publish import FOLDER
-from experiments.cli.published_story import FIGURES, Told, story
+from experiments.cli.published_story import FIGURES, story
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
 from experiments.formatting import fixed, rank_shown
@@ -236,31 +235,16 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
     told, pages = [], {}
     back = f"[All results](../results.md). {_MADE}"
     for name in publish.studies(folder):
-        about = _about(name)
-        told.append(_told(name, about, folder))
-        pages[_PAGES / f"{name}.md"] = "\n\n".join([f"# {name}", back, about, overview(name, folder)])
+        told.append(publish.compared(name, folder))
+        pages[_PAGES / f"{name}.md"] = "\n\n".join(
+            [f"# {name}", back, told[-1].about, overview(name, folder)]
+        )
     pages[_PAGES / "claims.md"] = "\n\n".join(["# The paper's claims", back, _ABOUT_CLAIMS, claims])
     pages[_PAGES.parent / "results.md"] = story(told, _read_claims(folder))
     return {
         readme: update_part(readme.read_text(encoding="utf-8"), "published", short),
         **{file: text + "\n" for file, text in pages.items()},
     }
-
-
-def _about(name: str) -> str:
-    """Return what the first comment of a study's configuration says."""
-    first = (PROJECT_ROOT / "conf" / "study" / f"{name}.yaml").read_text(encoding="utf-8")
-    comment = re.match(r"(?:#[^\n]*\n)*", first)
-    return " ".join(comment.group().replace("#", "").split()) if comment else ""
-
-
-def _told(name: str, about: str, folder: Path) -> Told:
-    from experiments.analysis.comparison import compare
-    from experiments.analysis.groups import groups_of
-
-    frame, configs = publish.rows(name, folder)
-    protocols = {each["protocol"]["name"]: each["protocol"] for each in configs}
-    return Told(name, about, [compare(frame, group) for group in groups_of(configs)], frame, protocols)
 
 
 def write_texts(folder: Path = FOLDER) -> list[Path]:

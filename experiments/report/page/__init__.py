@@ -6,28 +6,24 @@ Numbers come from :mod:`experiments.analysis`; the page's own script sorts, filt
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.paper import measurements
 from experiments.analysis.paper.wording import SCOPES, counted, lacking, told
 from experiments.formatting import count
-from experiments.paths import write_whole
 from experiments.report.page.provenance import provenance
+from experiments.report.page.rendering import write_page
 from experiments.report.page.sentences import gaps
 from experiments.report.page.table import Column, Line, Table, number, text
 from experiments.report.page.view import group_view
 
 __all__ = ["write"]
 
-_HERE = Path(__file__).resolve().parent
 _SCRIPTS = ("base.js", "tables.js", "charts.js", "pairs.js", "cost.js", "start.js")
 #: Parts of a comparison: id → name in the navigation.
 _PARTS = (
@@ -103,49 +99,25 @@ def write(
         for number, each in enumerate(comparisons)
     ]
     measured = _measured(frame, configs)
-    script = '(() => {\n"use strict";\n' + "\n".join(_text(name) for name in _SCRIPTS) + "})();\n"
-    title = f"Study {study}" if study else "Feature rankers compared"
-    page = (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            intro=_intro(groups, absent or {}),
-            groups=groups,
-            parts=_PARTS,
-            claims=_claims(claims),
-            claims_said=_claims_said(claims),
-            measured=measured,
-            measured_said=_measured_said(measured, frame, configs),
-            unmeasured=unmeasured,
-            figures=[_figure(each) for each in drawn if not _drawn_here(each)],
-            other_figures=", ".join(_best_file(each).name for each in drawn if _drawn_here(each)),
-            endings=_endings(drawn),
-            css=_text("page.css"),
-            script=script,
-            script_hash="sha256-"
-            + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
-            data=_json({view.id: view.data for view in groups}),
-            **provenance(frame, configs, study=study, arguments=arguments),
-        )
+    return write_page(
+        path,
+        "page.html",
+        _SCRIPTS,
+        data={view.id: view.data for view in groups},
+        title=f"Study {study}" if study else "Feature rankers compared",
+        intro=_intro(groups, absent or {}),
+        groups=groups,
+        parts=_PARTS,
+        claims=_claims(claims),
+        claims_said=_claims_said(claims),
+        measured=measured,
+        measured_said=_measured_said(measured, frame, configs),
+        unmeasured=unmeasured,
+        figures=[_figure(each) for each in drawn if not _drawn_here(each)],
+        other_figures=", ".join(_best_file(each).name for each in drawn if _drawn_here(each)),
+        endings=_endings(drawn),
+        **provenance(frame, configs, study=study, arguments=arguments),
     )
-    return write_whole(path, page.encode("utf-8", "backslashreplace"))
-
-
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=False
-    )
-
-
-def _text(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")
-
-
-def _json(data: Any) -> str:
-    # Inside a script element only these could end it or be taken for markup.
-    packed = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return packed.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _intro(groups: Sequence[Any], absent: Mapping[str, str]) -> str:

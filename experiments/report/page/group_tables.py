@@ -111,7 +111,7 @@ def _results(f: Facts) -> Table:
             f.cell(ranker),
             number(
                 line["best_f1_micro_mean"],
-                _plus_minus(line["best_f1_micro_mean"], line["best_f1_micro_sd"]),
+                plus_minus(line["best_f1_micro_mean"], line["best_f1_micro_sd"]),
             ),
             number(line["best_f1_micro_at"], f"{line['best_f1_micro_at']:g}"),
             number(place, f"{place:g}"),
@@ -318,5 +318,6 @@ def _pairs(f: Facts) -> Table:
     return Table("pairs", "All pairs, by the hierarchical Bayesian test", columns, lines, empty=empty)
 
 
-def _plus_minus(mean: float, sd: float) -> str:
+def plus_minus(mean: float, sd: float) -> str:
+    """Write a score with its standard deviation; NaN for none."""
     return sentences.score(mean) + ("" if math.isnan(sd) else f" ± {sd:.3f}")

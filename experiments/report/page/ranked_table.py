@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from pathlib import Path
 
 from experiments.formatting import count
-from experiments.paths import write_whole
-from experiments.report.page import _environment, _text
+from experiments.report.page.rendering import START_TABLES, write_page
 from experiments.report.page.table import Column, Line, Table, number, text
 from experiments.report.ranking_result import RankedTable
 
 #: Lines of the page's table at most; all are in the files beside it.
 _MOST = 1000
-
-_START = (
-    'document.documentElement.classList.add("scripted");\n'
-    'for (const table of document.querySelectorAll("table.sortable")) sortable(table);\n'
-)
 
 
 def write(ranked: RankedTable, path: Path, figures: Path) -> Path:
@@ -43,28 +36,21 @@ def write(ranked: RankedTable, path: Path, figures: Path) -> Path:
     BadInputError
         If the file cannot be written.
     """
-    script = '(() => {\n"use strict";\n' + _text("base.js") + _text("tables.js") + _START + "})();\n"
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    page = (
-        _environment()
-        .get_template("ranked_table.html")
-        .render(
-            title=f"Features of {ranked.name}, ranked",
-            ranked=ranked,
-            size=f"{count(ranked.n_samples, 'sample')}, {count(len(ranked.names), 'feature')}",
-            sentences=ranked.sentences(),
-            images=[
-                ("Weights of the best features", _image(figures / "best_features.svg")),
-                (f"{ranked.curve.score} on the best features", _image(figures / "selection_curve.svg")),
-            ],
-            features=_features(ranked),
-            curve=_curve(ranked),
-            css=_text("page.css"),
-            script=script,
-            script_hash=f"sha256-{digest}",
-        )
+    return write_page(
+        path,
+        "ranked_table.html",
+        ["base.js", "tables.js", START_TABLES],
+        title=f"Features of {ranked.name}, ranked",
+        ranked=ranked,
+        size=f"{count(ranked.n_samples, 'sample')}, {count(len(ranked.names), 'feature')}",
+        sentences=ranked.sentences(),
+        images=[
+            ("Weights of the best features", _image(figures / "best_features.svg")),
+            (f"{ranked.curve.score} on the best features", _image(figures / "selection_curve.svg")),
+        ],
+        features=_features(ranked),
+        curve=_curve(ranked),
     )
-    return write_whole(path, page.encode("utf-8", "backslashreplace"))
 
 
 def _image(path: Path) -> str:

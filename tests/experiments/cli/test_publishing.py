@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import made_up_rows
 import numpy as np
@@ -309,7 +310,7 @@ def test_the_page_of_all_studies_lists_what_is_decided_beyond_the_noise_and_who_
         ],
         columns=["statement", "verdict", "at_hand", "noise", "related", "noise_related"],
     ).assign(about="mcc", missing="")
-    told = published_texts._told("tiny", "Small. And more.", folder)
+    told = replace(publish.compared("tiny", folder), about="Small. And more.")
     text = published_story.story([told], claims)
     _, _, rest = text.partition("## What holds of the paper")
     holds, _, rest = rest.partition("## What does not hold")
