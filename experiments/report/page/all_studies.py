@@ -92,7 +92,7 @@ def _studies(studies: Sequence[StudyShown]) -> Table:
         n_datasets = study.frame["dataset"].nunique()
         cells = [
             text(study.name, href=study.page),
-            text(study.about, kind="long"),
+            text(study.about.replace("`", ""), kind="long"),
             number(n_datasets, str(n_datasets)),
             number(len(study.frame), f"{len(study.frame):,}"),
         ]
