@@ -107,7 +107,9 @@ class DatasetConfig:
     source: dict[str, Any] | None = None  # where it is read from ...
     sources: list[dict[str, Any]] = field(default_factory=list)  # ... or several, tried in order
     drop_constant: bool = False  # whether columns with one value only are left out
-    missing: str = "error"  # what is done about missing values: "error", "most_frequent" or "drop_rows"
+    missing: str = (
+        "error"  # what is done about missing values: "error", "most_frequent", "drop_rows" or "ranker"
+    )
     missing_values: str = ""  # how many there are and what is done, in words
     groups: str | None = None  # column whose values name groups of samples that folds do not part
     folds: str | None = None  # file with the fold that each sample is tested in, one number per line

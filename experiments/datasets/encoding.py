@@ -29,7 +29,7 @@ from experiments.errors import DatasetError, wrong_name
 from reliefe.inputs import plain_sparse
 
 #: What may be done about missing values.
-MISSING = ("error", "most_frequent", "drop_rows")
+MISSING = ("error", "most_frequent", "drop_rows", "ranker")
 
 #: A sparse file with a larger share of non-zeros is kept dense: above it CSR takes more memory than the full
 #: matrix (12 bytes a non-zero and more against 8 a cell) and every ranker is slower on it.
@@ -51,12 +51,14 @@ def coded(
         Whether columns with one value only are left out.
     missing : str
         ``"error"``; ``"most_frequent"``: each missing value becomes the column's most frequent one (the smallest of
-        several); ``"drop_rows"``: rows with a missing value are left out.
+        several); ``"drop_rows"``: rows with a missing value are left out; ``"ranker"``: they stay, for rankers that
+        take them.
 
     Returns
     -------
     X : ndarray of float64, C order, or canonical csr_matrix of float64; shape (n, p)
-        All finite. Of int8 where the source holds nothing else, such as genotypes.
+        All finite, but for NaN where missing values stay. Of int8 where the source holds nothing else, such as
+        genotypes.
     y : int64 array of shape (n,), or csr_matrix of int8, shape (n, L)
         Codes 0 … c − 1 in the sorted order of the classes; or 0/1 per label, in the order of the source.
     feature_names : tuple of str, length p
@@ -93,7 +95,7 @@ def coded(
     def word_of(row: int, column: int) -> str:
         return raw.missing_word(int(rows[row]), column) if raw.missing_word else ""
 
-    _check_finite(X, names, place_of, word_of)
+    _check_finite(X, names, place_of, word_of, may_miss=missing == "ranker")
     X, names = _one_hot(X, names, raw.nominal or {})
     _check_made_names(names, raw)
     if drop_constant:
@@ -212,9 +214,15 @@ def _filled(X: Matrix, names: Sequence[str]) -> Matrix:
 
 
 def _check_finite(
-    X: Matrix, names: Sequence[str], place_of: Callable[[int], str], word_of: Callable[[int, int], str]
+    X: Matrix,
+    names: Sequence[str],
+    place_of: Callable[[int], str],
+    word_of: Callable[[int, int], str],
+    *,
+    may_miss: bool = False,
 ) -> None:
-    bad = ~np.isfinite(X.data if sparse.issparse(X) else X)
+    stored = X.data if sparse.issparse(X) else X
+    bad = np.isinf(stored) if may_miss else ~np.isfinite(stored)
     if not bad.any():
         return
     if sparse.issparse(X):
@@ -233,7 +241,8 @@ def _check_finite(
         told = f"{word!r} means that by dataset.na_values" if word else "NaN"
         raise DatasetError(
             f"{where} is missing ({told}); {_counted(n_missing)} missing, and dataset.missing says what to do: "
-            "most_frequent fills in the column's most frequent value, drop_rows leaves out the row, "
+            "most_frequent fills in the column's most frequent value, drop_rows leaves out the row, ranker leaves "
+            "them to the rankers that take them (others get values filled in from the training samples), "
             "error (the default) is this error"
         )
     raise DatasetError(
@@ -267,6 +276,31 @@ def _one_hot(X: Matrix, names: list[str], nominal: Mapping[int, Sequence[str]]) 
     return np.hstack(parts), out
 
 
+def nominal_groups(raw: RawData, feature_names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Find the columns that nominal columns have become.
+
+    Parameters
+    ----------
+    raw : RawData
+        As read.
+    feature_names : sequence of str
+        From :func:`coded`.
+
+    Returns
+    -------
+    tuple of tuple of int
+        One for each nominal column of which any is left, ascending.
+    """
+    places = {name: place for place, name in enumerate(feature_names)}
+    groups = []
+    for column, values in (raw.nominal or {}).items():
+        name = str(raw.feature_names[column])
+        made = [name, *(f"{name}={value}" for value in values)]
+        if found := sorted(places[each] for each in made if each in places):
+            groups.append(tuple(found))
+    return tuple(sorted(groups))
+
+
 def _check_made_names(names: Sequence[str], raw: RawData) -> None:
     given = {str(each) for each in raw.feature_names}
     if len(given) < len(raw.feature_names) or len(set(names)) == len(names):
@@ -286,7 +320,8 @@ def _indicators(
         return None, []
     codes = X[:, [column]]
     codes = codes.toarray().ravel() if sparse.issparse(codes) else codes.ravel()
-    met = [values[int(code)] for code in np.unique(codes)]
+    missing = np.isnan(codes)
+    met = [values[int(code)] for code in np.unique(codes[~missing])]
     if set(met) <= {"0", "1"}:
         wanted, named = ["1"], {"1": name}
     else:
@@ -297,14 +332,18 @@ def _indicators(
     made = []
     for value in wanted:
         one = (codes == values.index(value) if value in values else np.zeros(len(codes))).astype(np.float64)
+        one[missing] = np.nan
         made.append(sparse.csc_matrix(one[:, None]) if sparse.issparse(X) else one[:, None])
     return made, [named[value] for value in wanted]
 
 
 def _constant_columns(X: Matrix) -> np.ndarray:
     if sparse.issparse(X):  # implicit zeros are values as any other
-        return np.asarray(X.max(axis=0).todense()).ravel() == np.asarray(X.min(axis=0).todense()).ravel()
-    return X.max(axis=0) == X.min(axis=0)
+        low, high = (np.asarray(each(axis=0).todense()).ravel() for each in (X.nanmin, X.nanmax))
+    else:
+        low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    with np.errstate(invalid="ignore"):
+        return ~(low < high)  # those without any value too
 
 
 def _stored(X: Matrix) -> Matrix:

@@ -15,7 +15,7 @@ from scipy import sparse
 from experiments.config.source_keys import typed_source
 from experiments.datasets.assignment import FOLDS, GROUPS, Assignment, folds_of_text
 from experiments.datasets.download.files import read_file
-from experiments.datasets.encoding import coded, rows_kept
+from experiments.datasets.encoding import coded, nominal_groups, rows_kept
 from experiments.datasets.names import find_columns, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
@@ -43,8 +43,8 @@ class Dataset:
     task : str
         ``"multiclass"`` or ``"multilabel"``.
     X : ndarray of float64, C order, or csr_matrix of float64; shape (n, p)
-        Finite numbers; of int8 where the source holds nothing else, such as genotypes. CSR is canonical: sorted
-        indices, nothing stored twice, no stored zeros.
+        Finite numbers, and NaN where missing values are left to rankers; of int8 where the source holds nothing
+        else, such as genotypes. CSR is canonical: sorted indices, nothing stored twice, no stored zeros.
     y : ndarray of int64, shape (n,), or csr_matrix of int8, shape (n, L)
         One class per sample: codes 0 … c − 1, in the sorted order of the original classes. Multi-label: 1 where the
         row has the label; nothing else is stored.
@@ -60,6 +60,8 @@ class Dataset:
         Columns that decide the target, where it is known that no others do; empty where it is not known.
     assignment : Assignment or None
         Groups of samples, or their folds, where the data set states them.
+    nominal : tuple of tuple of int
+        Where missing values are left in X (``dataset.missing=ranker``): columns that a nominal one has become.
     """
 
     name: str
@@ -72,6 +74,13 @@ class Dataset:
     origin: str = "bundled"
     informative: tuple[int, ...] = ()
     assignment: Assignment | None = None
+    nominal: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def gaps(self) -> tuple[tuple[int, ...], ...] | None:
+        """``nominal`` where a value of X is missing, else None: then nothing is to be filled in."""
+        values = self.X.data if sparse.issparse(self.X) else self.X
+        return self.nominal if values.dtype.kind == "f" and bool(np.isnan(values).any()) else None
 
 
 def load(
@@ -144,7 +153,10 @@ def load(
     named = raw.informative if dataset.get("informative") is None else dataset["informative"]
     informative = _places(name, named or (), feature_names)
     checksum = checksum_of(task, X, y)
-    return Dataset(name, task, X, y, class_names, feature_names, checksum, origin, informative, assignment)
+    nominal = nominal_groups(raw, feature_names) if missing == "ranker" else ()
+    return Dataset(
+        name, task, X, y, class_names, feature_names, checksum, origin, informative, assignment, nominal
+    )
 
 
 def _assignment(

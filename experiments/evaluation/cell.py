@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 
 from experiments.datasets.assignment import Assignment
 from experiments.errors import ConfigError
+from experiments.evaluation.filling import VERSION
 from experiments.evaluation.versions import name_in_keys, versions
+from experiments.rankers.missing import leaving_missing
 from experiments.schema import ROWS_VERSION
 from experiments.store.keys import cell_key, keys_of_repeats
 from experiments.store.store import Store
@@ -65,6 +67,9 @@ class Cell:
         For a measurement, the columns that are known to decide the target.
     assignment : Assignment or None
         Groups of samples, or their folds, where the data set states them; part of the key.
+    gaps : tuple of tuple of int, or None
+        Where values of the data set are missing (``dataset.missing=ranker``): columns of one nominal feature each,
+        by which they are filled in; part of the key.
     """
 
     key: str
@@ -85,6 +90,7 @@ class Cell:
     measure: dict[str, Any] = field(default_factory=dict)
     informative: tuple[int, ...] = ()
     assignment: Assignment | None = None
+    gaps: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def label(self) -> str:
@@ -129,6 +135,7 @@ def cells_of(
     task: str,
     informative: Sequence[int] = (),
     assignment: Assignment | None = None,
+    gaps: tuple[tuple[int, ...], ...] | None = None,
 ) -> list[Cell]:
     """Return the cells of one configuration, one per repeat: rankings, or what the protocol measures instead.
 
@@ -144,6 +151,9 @@ def cells_of(
         Columns known to decide the target. They are part of the key of a measurement, where there are any.
     assignment : Assignment, optional
         Of the loaded data set; part of the keys of rankings and their references where there is one.
+    gaps : tuple of tuple of int, optional
+        Of the loaded data set, where values are missing; part of the keys. Rankers with a parameter ``missing``
+        are then configured to ignore missing values, unless their configuration states it.
 
     Returns
     -------
@@ -152,9 +162,11 @@ def cells_of(
         and protocols that differ in the grid alone, share it. Neither key knows the number of repeats: more can be
         asked for later.
     """
+    if gaps is not None:
+        config = {**config, "ranker": leaving_missing(config["ranker"])}
     protocol, ranker = config["protocol"], config["ranker"]
     if protocol.get("measure"):
-        return _measurements(config, checksum, task, tuple(informative))
+        return _measurements(config, checksum, task, tuple(informative), gaps)
     learner, of_folds = learner_of(protocol, task), _OF_TASK[task][1]
     common = {
         "rows_version": ROWS_VERSION,
@@ -166,6 +178,8 @@ def cells_of(
     }
     if assignment is not None:
         common["assignment"] = assignment.digest
+    if gaps is not None:
+        common["filled"] = _filling(gaps)
     of_task = [f"evaluation.{task}"]
     of_learner = versions(learner, also=of_folds, numbers=of_task)
     of_both = versions(learner, ranker, also=of_folds, numbers=[*of_task, "evaluation.ranking"])
@@ -190,6 +204,7 @@ def cells_of(
         "learner": learner,
         "grid_points": protocol["grid_points"],
         "assignment": assignment,
+        "gaps": gaps,
     }
     of_ranking = {**shared, "ranker": config["ranker_key"], "ranking": dict(ranker), "versions": of_both}
     made = []
@@ -207,7 +222,11 @@ def cells_of(
 
 
 def _measurements(
-    config: Mapping[str, Any], checksum: str, task: str, informative: tuple[int, ...]
+    config: Mapping[str, Any],
+    checksum: str,
+    task: str,
+    informative: tuple[int, ...],
+    gaps: tuple[tuple[int, ...], ...] | None,
 ) -> list[Cell]:
     """Return the cells of a protocol that measures all rows at once; the kind is the measure's name."""
     protocol, ranker, measure = config["protocol"], config["ranker"], config["protocol"]["measure"]
@@ -227,6 +246,8 @@ def _measurements(
         }
         if informative:
             content["informative"] = list(informative)
+        if gaps is not None:
+            content["filled"] = _filling(gaps)
         made.append(
             Cell(
                 key=cell_key(content),
@@ -245,9 +266,14 @@ def _measurements(
                 versions=packages,
                 measure=dict(measure),
                 informative=informative,
+                gaps=gaps,
             )
         )
     return made
+
+
+def _filling(gaps: tuple[tuple[int, ...], ...]) -> dict[str, Any]:
+    return {"version": VERSION, "nominal": [list(each) for each in gaps]}
 
 
 def _deciding(block: Mapping[str, Any]) -> dict[str, Any]:

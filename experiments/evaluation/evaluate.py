@@ -26,6 +26,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from experiments.datasets.raw import Matrix
 from experiments.errors import ConfigError, wrong_name
 from experiments.evaluation.cell import Cell
+from experiments.evaluation.filling import filled
 from experiments.evaluation.measurements import Subject
 from experiments.evaluation.options import FitOptions
 from experiments.evaluation.score_cache import FoldScores, Score, names_of
@@ -39,6 +40,7 @@ from experiments.processes import ctrl_c_watched
 from experiments.rankers import RankResult, built_value
 from experiments.rankers.fitting import FitEnded, described
 from experiments.rankers.instrumentation import Noise, one_thread
+from experiments.rankers.missing import takes_missing
 from experiments.store.rows import all_ok, machine, to_frame, to_table
 from reliefe.ranking import descending_order
 
@@ -296,6 +298,7 @@ class _Part:
     y_train: Matrix
     X_test: Any
     y_test: Matrix
+    X_ranked: Any  # of the training samples, as the ranker gets them: it may take missing values
 
     @property
     def n_features(self) -> int:
@@ -372,8 +375,7 @@ def _each_fold(
                         f"Timeout: not tried, since making the ranker was stopped in fold {not_made}",
                         "timeout",
                     )
-                seed = fold_seed(cell.seed, cell.repeat, fold)
-                part = _Part(fold, seed, n_classes, X[train], y[train], X[test], y[test])
+                part = _part(cell, fold, n_classes, X, y, train, test)
                 with one_thread():
                     row.update(score(part, noise), status="ok")
             except BaseException as error:
@@ -392,6 +394,18 @@ def _each_fold(
                 row.update(dict.fromkeys(TIMINGS))
             rows.append(row)
     return CellResult(to_table(rows), noise.counts)
+
+
+def _part(
+    cell: Cell, fold: int, n_classes: int, X: Any, y: Any, train: np.ndarray, test: np.ndarray
+) -> _Part:
+    X_train, X_test = X[train], X[test]
+    X_ranked = X_train
+    if cell.gaps is not None:
+        X_train, X_test = filled(X_train, X_test, cell.gaps)
+        X_ranked = X_ranked if takes_missing(cell.ranking) else X_train
+    seed = fold_seed(cell.seed, cell.repeat, fold)
+    return _Part(fold, seed, n_classes, X_train, y[train], X_test, y[test], X_ranked)
 
 
 def _n_threads(cell: Cell, fit_options: FitOptions) -> int:
@@ -415,10 +429,10 @@ def _rank(
     if pair not in _warm:
         start = time.perf_counter()
         # What it warns of comes again.
-        fitter.fit(ranking, part.X_train, part.y_train, part.seed, warming=True)
+        fitter.fit(ranking, part.X_ranked, part.y_train, part.seed, warming=True)
         warm_up = time.perf_counter() - start
         _warm.add(pair)
-    fitted = fitter.fit(ranking, part.X_train, part.y_train, part.seed)
+    fitted = fitter.fit(ranking, part.X_ranked, part.y_train, part.seed)
     noise.counts += fitted.warnings
     phases = fitted.result.info.get("phase_seconds")
     return fitted.result, {

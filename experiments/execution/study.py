@@ -73,6 +73,7 @@ class Study:
         self.named: dict[tuple[str, str, str, str], Cell] = {}
         loaded: dict[str, datasets.Dataset] = {}
         samples: dict[tuple[str, int | None, int], datasets.Dataset] = {}
+        gaps: dict[tuple[str, int | None, int], Any] = {}
         distances: dict[str, set[str]] = defaultdict(
             set
         )  # of data sets with classes, where they mean nothing
@@ -101,6 +102,7 @@ class Study:
             drawn = (source, max_rows, config["seed"])
             if drawn not in samples:
                 samples[drawn] = sampled(loaded[source], max_rows, config["seed"])
+                gaps[drawn] = samples[drawn].gaps
             data = samples[drawn]
             _check_tasks([config], data)
             if data.task == "multiclass" and "target_distance" in config["ranker"]:
@@ -124,6 +126,7 @@ class Study:
                 "task": data.task,
                 "informative": data.informative,
                 "assignment": data.assignment,
+                "gaps": gaps[drawn],
             }
             for cell in cells_of(config, **known):
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
