@@ -29,6 +29,7 @@ _AS_TYPED = (
             "target",
             "leave_out",
             "nominal",
+            "text",
             "na_values",
             "features",
             "labels",

@@ -24,6 +24,7 @@ from experiments.datasets.readers.frame import FrameReader
 from experiments.datasets.readers.parquet import parquet_frame
 from experiments.datasets.readers.svmlight import svmlight
 from experiments.datasets.readers.text_file import TextFile
+from experiments.datasets.readers.words import with_words
 from experiments.errors import ConfigError, DatasetError
 from experiments.paths import Places
 
@@ -41,6 +42,7 @@ def csv(
     encoding: str | None = None,
     leave_out: Column | Sequence[Column] = (),
     nominal: Column | Sequence[Column] = (),
+    text: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a delimited text file with a header line, plain or packed (gzip, bzip2, xz).
 
@@ -74,6 +76,8 @@ def csv(
     nominal : str, int, or sequence of them
         Columns whose values are names though they look like numbers, or only some of them do; they are told apart
         by their text. Columns of text are nominal anyway.
+    text : str, int, or sequence of them
+        Columns of free text, such as abstracts: features are the words, with the number of times that they occur.
 
     Returns
     -------
@@ -101,15 +105,16 @@ def csv(
         skip_lines=skip_lines,
         na_values=None if na_values is None else [str(each) for each in listed(na_values)],
         encoding=encoding,
-        wanted=[*listed(target), *listed(nominal), *listed(leave_out)],
-        digits=not listed(nominal),
+        wanted=[*listed(target), *listed(nominal), *listed(leave_out), *listed(text)],
+        digits=not listed(nominal) and not listed(text),
     )
     columns = source.reader()
     as_text = [columns.place(each, "nominal") for each in listed(nominal)]
+    as_text += [columns.place(each, "text") for each in listed(text)]
     if isinstance(target, str | int):
         as_text.append(columns.place(target, "target"))
     source.as_texts(as_text)
-    return source.reader().raw(target, leave_out, nominal)
+    return with_words(source.reader(), target, leave_out, nominal, text)
 
 
 def parquet(
@@ -120,12 +125,13 @@ def parquet(
     na_values: str | Sequence[str] = (),
     leave_out: Column | Sequence[Column] = (),
     nominal: Column | Sequence[Column] = (),
+    text: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a Parquet file.
 
     Parameters
     ----------
-    path, target, places, leave_out, nominal
+    path, target, places, leave_out, nominal, text
         As for :func:`csv`. A column that pandas stored as the index is a feature only where it is the target;
         a text
         is a text, even where it could be a number.
@@ -149,7 +155,7 @@ def parquet(
     words = [str(each) for each in listed(na_values)]
     frame, stored = parquet_frame(file, words, listed(target))
     reader = FrameReader(frame, file.name, lambda row: f"row {row}", cells=stored)
-    return reader.raw(target, leave_out, nominal)
+    return with_words(reader, target, leave_out, nominal, text)
 
 
 def arff(

@@ -145,6 +145,22 @@ class FrameReader:
             f"{self._file} has no column {column!r} (dataset.{key}) among its {len(self._names)}{hint}"
         )
 
+    @property
+    def file(self) -> str:
+        """What messages call the file."""
+        return self._file
+
+    def name(self, place: int) -> str:
+        """Return the name of the column at a place."""
+        return self._names[place]
+
+    def texts(self, place: int) -> list[str]:
+        """Return the cells of a column as text; empty where they are missing."""
+        column = self._frame.iloc[:, place]
+        self._check_kind(column, self._names[place])
+        self._check_lists(column, column.notna().to_numpy(), self._names[place])
+        return ["" if pd.isna(each) else as_text(each) for each in column]
+
     def where(self, row: int) -> str:
         """Say where a row (0-based) stands, with the file."""
         return self._in_file(row)
@@ -368,7 +384,8 @@ class FrameReader:
             raise DatasetError(
                 f"{self._file}: column {place if nameless else repr(name)} holds another text in every row; if it "
                 "names "
-                f"the rows, leave it out: dataset.leave_out={column}; if not, say dataset.nominal={column}"
+                f"the rows, leave it out: dataset.leave_out={column}; if it is free text, dataset.text={column} "
+                f"counts its words; if neither, say dataset.nominal={column}"
             )
         if are_dates(distinct):
             raise DatasetError(
