@@ -44,8 +44,8 @@ def check_parameters(estimator):
     if parameters["n_iterations"] is not None:
         _positive_integer("n_iterations", parameters["n_iterations"], " or None")
     _check_selection(parameters["n_features_to_select"])
-    _check_n_jobs(parameters["n_jobs"])
-    _check_random_state(parameters["random_state"])
+    check_n_jobs(parameters["n_jobs"])
+    check_random_state(parameters["random_state"])
     _check_memory(parameters["memory"])
     _check_target(parameters["target"], parameters["sigma"])
     if "missing" in parameters:
@@ -77,8 +77,8 @@ def check_threshold_parameters(estimator):
     parameters = estimator.get_params(deep=False)
     _check_switch("verbose", parameters["verbose"])
     _check_selection(parameters["n_features_to_select"])
-    _check_n_jobs(parameters["n_jobs"])
-    _check_random_state(parameters["random_state"])
+    check_n_jobs(parameters["n_jobs"])
+    check_random_state(parameters["random_state"])
     check_column_parameters(parameters)
     _check_compatible(parameters["compatible"])
     _check_embedding({**parameters, "embedding": "umap"} if parameters["embedding"] is None else parameters)
@@ -100,7 +100,7 @@ def check_wrapper_parameters(estimator):
     if parameters.get("n_final") is not None:
         _check_amount("n_final", parameters["n_final"], "None, ")
     _check_selection(parameters["n_features_to_select"])
-    _check_random_state(parameters["random_state"])
+    check_random_state(parameters["random_state"])
 
 
 def _check_compatible(compatible):
@@ -113,7 +113,8 @@ def _check_switch(name, value):
         raise TypeError(f"{name} must be True or False, got {value!r}.")
 
 
-def _check_n_jobs(n_jobs):
+def check_n_jobs(n_jobs):
+    """Refuse what is no number of jobs: neither None nor an integer other than 0."""
     if n_jobs is not None and (not _is_integer(n_jobs) or n_jobs == 0):
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
 
@@ -303,7 +304,8 @@ def _check_amount(name, value, otherwise=""):
     raise ValueError(f"{name} must be {otherwise}a positive integer or a share in (0, 1], got {value!r}.")
 
 
-def _check_random_state(value):
+def check_random_state(value):
+    """Refuse what is no seed: neither None, nor an integer in 0 … 2**32 − 1, nor a RandomState of numpy."""
     if value is None or isinstance(value, np.random.RandomState):
         return
     if not _is_integer(value):

@@ -8,9 +8,10 @@ from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state as as_random_state
 
 from reliefe.inspection import refits
+from reliefe.parameters import check_n_jobs, check_random_state
 from reliefe.ranking import TIE
 
 _AT_ONCE = 64  # fits whose weights are held before they are counted
@@ -161,6 +162,8 @@ def permutation_test(
 
     Raises
     ------
+    TypeError
+        For a ``random_state`` of another type, or a ranker that is a class.
     ValueError
         For a wrong parameter, for y with missing values or of another length than X, for a ranker without weights;
         and what the ranker raises.
@@ -203,14 +206,17 @@ def permutation_test(
     from reliefe.validation import target_array
     from reliefe.wrapper import weights_of
 
+    refits.check_ranker(ranker)
     refits.check_number("n_permutations", n_permutations, 1)
+    check_n_jobs(n_jobs)
+    check_random_state(random_state)
     if null not in ("feature", "pooled"):
         raise ValueError(f'null must be "feature" or "pooled", not {null!r}.')
     n = refits.n_rows_of(X)
     target = target_array(y)
     if target.shape[0] != n:
         raise ValueError(f"X and y have different lengths: X has {n} rows, y has {target.shape[0]}.")
-    random_state = check_random_state(random_state)
+    random_state = as_random_state(random_state)
     seed = refits.draw_seed(random_state)
     ranker = refits.seeded(ranker, random_state)
     fitted = refits.clone(ranker)

@@ -102,6 +102,14 @@ def holds_classes(y, ranker):
     return type_of_target(y) in ("binary", "multiclass")
 
 
+def check_ranker(ranker):
+    """Refuse what is no estimator."""
+    if isinstance(ranker, type) or not (hasattr(ranker, "fit") and hasattr(ranker, "get_params")):
+        raise TypeError(
+            f"ranker must be an estimator with fit and then feature_importances_, got {ranker!r}."
+        )
+
+
 def check_number(name, value, least):
     """Refuse what is no whole number, or below ``least``."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:

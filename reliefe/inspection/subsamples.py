@@ -7,10 +7,11 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state as as_random_state
 
 from reliefe.agreement import selection_stability
 from reliefe.inspection import refits
+from reliefe.parameters import check_n_jobs, check_random_state
 from reliefe.ranking import ranks, tied_with_next
 
 
@@ -135,6 +136,8 @@ def stability(
 
     Raises
     ------
+    TypeError
+        For a ``random_state`` of another type, or a ranker that is a class.
     ValueError
         For a wrong parameter, for y with missing values or of another length than X, for subsamples without two
         samples, for a ranker without weights; and what the ranker raises.
@@ -166,7 +169,10 @@ def stability(
     from reliefe.base import amount_of
     from reliefe.validation import target_array
 
+    refits.check_ranker(ranker)
     refits.check_number("n_subsamples", n_subsamples, 2)
+    check_n_jobs(n_jobs)
+    check_random_state(random_state)
     _check_share("fraction", fraction)
     _check_share("confidence", confidence)
     if not (isinstance(stratify, bool | np.bool_) or stratify == "auto"):
@@ -183,7 +189,7 @@ def stability(
     wanted = amount_of(n_features, p)
     if wanted > p:
         raise ValueError(f"n_features={n_features} is more than the {p} features of X.")
-    random_state = check_random_state(random_state)
+    random_state = as_random_state(random_state)
     seed = refits.draw_seed(random_state)
     ranker = refits.seeded(ranker, random_state)
     if stratify == "auto":
