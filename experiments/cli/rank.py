@@ -25,6 +25,9 @@ from experiments.errors import BadInputError, ConfigError, near_names
 from experiments.formatting import count, duration
 from experiments.printing import prepare_output
 
+#: Samples that a target of numbers takes: R² of a fold takes two, and so does a ranking.
+_LEAST_NUMBERS = 4
+
 
 def main(argv: Sequence[str]) -> int:
     """Run one command.
@@ -175,7 +178,8 @@ def _seen(table: Table) -> list[str]:
         sizes = np.bincount(table.y, minlength=len(table.class_names))
         shown = [f"{name} ({size})" for name, size in zip(table.class_names, sizes, strict=True)]
         more = f", and {len(shown) - 10} more" if len(shown) > 10 else ""
-        said.append(f"target {table.targets[0]!r}: {len(shown)} classes: {', '.join(shown[:10])}{more}")
+        kinds = count(len(shown), "class", "classes")
+        said.append(f"target {table.targets[0]!r}: {kinds}: {', '.join(shown[:10])}{more}")
     elif table.task == "labels":
         sizes = np.asarray(table.y.sum(axis=0)).ravel()
         shown = [f"{name} ({size})" for name, size in zip(table.class_names, sizes, strict=True)]
@@ -213,7 +217,12 @@ def _seen(table: Table) -> list[str]:
 
 
 def _check_classes(table: Table) -> None:
-    """Refuse classes that nothing can be learnt of."""
+    """Refuse classes, or too few numbers, that nothing can be learnt of."""
+    if table.task == "numbers" and len(table.y) < _LEAST_NUMBERS:
+        raise BadInputError(
+            f"{table.file} has {count(len(table.y), 'sample')}; a target of numbers takes {_LEAST_NUMBERS} or "
+            "more, two to rank and two to test"
+        )
     if table.task != "classes":
         return
     name, sizes = table.targets[0], np.bincount(table.y)
@@ -224,11 +233,19 @@ def _check_classes(table: Table) -> None:
     if sizes.max() < 2:
         raise BadInputError(
             f"the target {name!r} holds another value in each row, which are no classes; choose another column"
+            + (", or say that these are numbers: --as numbers" if _are_numbers(table.class_names) else "")
         )
     if np.sort(sizes)[-2] < 2:
         raise BadInputError(
             f"only one of the {len(sizes)} classes of {name!r} has two samples or more; choose another target"
         )
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    try:
+        return all(np.isfinite(float(each)) for each in texts)
+    except ValueError:
+        return False
 
 
 def _settings(table: Table, arguments: Any, key: str, block: dict[str, Any]) -> dict[str, Any]:

@@ -248,8 +248,13 @@ def _curve(weigh: Any, table: Table, arguments: Any, seconds: float) -> Any:
 
 def _n_folds(table: Table, wanted: int) -> int:
     """Choose as many folds as two classes have samples for, and name classes that are not in every test fold."""
-    if table.task != "classes":
+    if table.task == "labels":
         return min(wanted, len(table.X))
+    if table.task == "numbers":  # R² takes two test samples
+        n_splits = min(wanted, len(table.X) // 2)
+        if n_splits < wanted:
+            print(f"{n_splits} folds, not {wanted}: R² takes two samples in each", flush=True)
+        return n_splits
     sizes = np.bincount(table.y, minlength=len(table.class_names))
     n_splits = max(2, min(wanted, int(np.sort(sizes)[-2])))
     if n_splits < wanted:

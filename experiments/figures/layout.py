@@ -41,7 +41,8 @@ def text_width(text: str, size: float) -> float:
         Inches.
     """
     font = FontProperties(family=style.FONT, size=size)
-    width, _, _ = _TO_PATH.get_text_width_height_descent(text, font, ismath=False)
+    with style.without_glyph_warnings():
+        width, _, _ = _TO_PATH.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
 
 

@@ -16,16 +16,19 @@ from __future__ import annotations
 import io
 import math
 import re
+import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import matplotlib.style
 import numpy as np
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -55,6 +58,20 @@ HEAT = "cividis"
 
 #: Comes with matplotlib, so figures look the same on every machine.
 FONT = "DejaVu Sans"
+#: For characters that it lacks, such as Chinese ones in names; those that are installed.
+_FALLBACKS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "Microsoft YaHei",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Malgun Gothic",
+    "Noto Sans Devanagari",
+    "Noto Sans Thai",
+    "Arial Unicode MS",
+)
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -246,7 +263,26 @@ def areas(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 @contextmanager
 def applied() -> Iterator[None]:
     """Draw and save in this project's style while the block runs, whatever the user's own settings are."""
-    with matplotlib.style.context(["default", _STYLE]):
+    own = {**_STYLE, "font.family": [FONT, *_other_fonts()]}
+    with matplotlib.style.context(["default", own]), without_glyph_warnings():
+        yield
+
+
+@lru_cache(maxsize=1)
+def _other_fonts() -> tuple[str, ...]:
+    """Return the installed fonts among those for characters that the usual one lacks."""
+    installed = set(font_manager.get_font_names())
+    return tuple(name for name in _FALLBACKS if name in installed)
+
+
+@contextmanager
+def without_glyph_warnings() -> Iterator[None]:
+    """Say nothing of characters that no font has: a box stands for them, and tables have the name as it is."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from ", category=UserWarning)
+        warnings.filterwarnings(
+            "ignore", message=r"Matplotlib currently does not support", category=UserWarning
+        )
         yield
 
 

@@ -25,6 +25,7 @@ from experiments.datasets.names import Column, check_row_names, find_columns, li
 from experiments.datasets.raw import Matrix, RawData
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import ConfigError, DatasetError
+from experiments.formatting import count
 from experiments.paths import Places
 
 #: Raised by one when the same bytes are read differently.
@@ -490,9 +491,8 @@ def _classes(table: Arff, index: int) -> np.ndarray:
     codes = table.table[:, [index]]
     codes = codes.toarray().ravel() if sparse.issparse(codes) else codes.ravel()
     if np.isnan(codes).any():
-        raise DatasetError(
-            f"{table.file}: {int(np.isnan(codes).sum())} rows have no class ({name!r}): there is a ? in it"
-        )
+        n_missing = count(np.isnan(codes).sum(), "row has", "rows have")
+        raise DatasetError(f"{table.file}: {n_missing} no class ({name!r}): there is a ? in it")
     return codes if values is None else np.array(values)[codes.astype(np.int64)]
 
 

@@ -125,7 +125,10 @@ def first_lines(
         line = None
     delimiter = default if delimiter is None else delimiter
     if line is None and not comments:
-        raise DatasetError(f"{file} is no even table: No columns to parse from file")
+        said = "it is empty" if not text.strip() else "no line holds a cell"
+        raise DatasetError(
+            f"{file} holds no table: {said}; give it a line of names and a line for each sample"
+        )
     start = number
     if comments:
         start = _after_comments(comments, number, line, file, delimiter, header, wanted)
@@ -135,7 +138,7 @@ def first_lines(
         names = [each.strip() for each in top.cells] if header else None
         first = next((row for row in rows if any(row.cells)), None) if header else top
     except csv.Error as error:
-        raise DatasetError(f"{file} is no even table: {error}, from line {start}") from error
+        raise DatasetError(f"{file} is no even table: {_said(error)}, from line {start} on") from error
     n_columns = len(top.cells)
     if names is not None and first is not None and len(first.cells) > n_columns:
         extra = first.cells[n_columns:]
@@ -144,6 +147,13 @@ def first_lines(
         n_columns = len(first.cells)
         names += [""] * (n_columns - len(names))
     return FirstLines(start - 1, delimiter, names, top.next_line if header else start, n_columns)
+
+
+def _said(error: csv.Error) -> str:
+    """Put what Python's reader of delimited text says in words of a person's."""
+    if "field larger" in str(error):
+        return "a cell is longer than 131,072 characters (a quotation mark that is not closed?)"
+    return f"the cells cannot be told apart ({error})"
 
 
 @dataclass(frozen=True)
@@ -358,8 +368,34 @@ class TextTable:
             self._known |= {place: cells[place].fillna("").map(str.strip) for place in unknown}
 
     def place_of(self, row: int) -> str:
-        """Say on which line a row (0-based) stands."""
-        return f"line {self.lines.first_row + row}"
+        """Say on which line a row (0-based) stands, and if the line has too few cells."""
+        number = self.lines.first_row + row
+        n_cells = len(_cells(line_at(self._text, number), self.lines.delimiter))
+        short = f" ({n_cells} of {len(self.names)} cells)" if 0 < n_cells < len(self.names) else ""
+        return f"line {number}{short}"
+
+    def _uneven(self, error: Exception) -> str:
+        """Say why the lines are no table; in the words of pandas where no line is found that is to blame."""
+        n_columns, delimiter = self.lines.n_columns, self.lines.delimiter
+        first = f"line {self.lines.skipped + 1}" if self.lines.header is not None else "the first line"
+        last = self.lines.first_row
+        try:
+            for row in _rows(self._text, self.lines.first_row, delimiter):
+                last = row.line
+                if len(row.cells) > n_columns and "EOF inside string" not in str(error):
+                    return (
+                        f"lines have more cells than the first one: {first} has {n_columns}, line {row.line} "
+                        f"{len(row.cells)}; take out what is too many, or put a cell that holds {delimiter!r} in "
+                        "quotation marks"
+                    )
+        except csv.Error as wrong:
+            return _said(wrong)
+        if "EOF inside string" in str(error):
+            return (
+                f"line {last}: a quotation mark opens a cell that does not end before the file does; close it, or "
+                "take it out"
+            )
+        return str(error).strip().splitlines()[0]
 
     def line_with(self, column: str) -> int | None:
         """Find a line after the header among whose cells is a name: then that line may be the header."""
@@ -407,12 +443,7 @@ class TextTable:
             pd.errors.EmptyDataError,
             ValueError,
         ) as error:
-            reason = str(error).strip().splitlines()[0]
-            if isinstance(error, pd.errors.ParserWarning):
-                reason = "lines have more cells than the first one"
-            before = self.lines.first_row - 2
-            reason = re.sub(r"(?<= in line )\d+", lambda number: str(int(number[0]) + before), reason)
-            raise DatasetError(f"{self.file} is no even table: {reason}{self._hint}") from error
+            raise DatasetError(f"{self.file} is no even table: {self._uneven(error)}{self._hint}") from error
 
 
 def _made_different(names: Sequence[str]) -> list[str]:

@@ -27,6 +27,7 @@ from experiments.datasets.names import (
 from experiments.datasets.raw import RawData, as_text, numbered_names
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import DatasetError
+from experiments.formatting import count
 from experiments.paths import Places
 
 #: Raised by one when the same bytes are read differently.
@@ -211,7 +212,7 @@ def _sheet_classes(column: pd.Series, where: str) -> np.ndarray:
     missing = np.flatnonzero(column.isna().to_numpy())
     if missing.size:
         raise DatasetError(
-            f"{where}, line {missing[0] + 2}: the cell is empty; {missing.size} rows without a class"
+            f"{where}, line {missing[0] + 2}: the cell is empty; {count(missing.size, 'row')} without a class"
         )
     kind = no_feature(column)
     if kind:
@@ -264,7 +265,8 @@ def _r_classes(found: Any, name: str, file: str) -> np.ndarray:
     missing = np.flatnonzero(column.isna().to_numpy())
     if missing.size:
         raise DatasetError(
-            f"{file}, row {missing[0] + 1} (counted from 1): no class in {name} (NA); {missing.size} rows have none"
+            f"{file}, row {missing[0] + 1} (counted from 1): no class in {name} (NA); "
+            f"{count(missing.size, 'row has', 'rows have')} none"
         )
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy(dtype=np.int64) if column.dtype == "Int64" else column.to_numpy()

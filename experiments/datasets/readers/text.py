@@ -26,6 +26,7 @@ from experiments.datasets.raw import RawData, numbered_names, without_columns
 from experiments.datasets.readers.delimited import TextTable, first_lines
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import ConfigError, DatasetError
+from experiments.formatting import count
 from experiments.paths import Places
 
 _CONTINUOUS = {"continuous", "c", "numeric", "n"}
@@ -392,6 +393,6 @@ class _Table:
             told = f"{word!r} means a missing value (missing_cells)" if word else "the cell is empty"
             raise DatasetError(
                 f"{self.file}, {self._table.place_of(int(missing[0]))}: no class in column {self.names[place]!r}, "
-                f"{told}; {missing.size} rows have no class"
+                f"{told}; {count(missing.size, 'row has', 'rows have')} no class"
             )
         return column.to_numpy(dtype=str)

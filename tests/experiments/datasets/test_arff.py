@@ -315,7 +315,7 @@ def test_text_is_a_class(tmp_path):
     parts = load(block(None, target="class", files=[{"path": "a.arff"}, {"path": "b.arff"}]), tmp_path)
     assert parts.class_names == ("no", "per haps", "yes") and parts.y.tolist() == [2, 0, 2, 0, 1, 2]
     write(tmp_path, small__arff=text.replace("4,1,no", "4,1,?"))
-    with pytest.raises(DatasetError, match=r"1 rows have no class \('class'\)"):
+    with pytest.raises(DatasetError, match=r"1 row has no class \('class'\)"):
         load(block(target="class"), tmp_path)
     write(tmp_path, small__arff=SPARSE.replace("kind {x,y,z}", "kind STRING"))
     with pytest.raises(DatasetError, match="class 'kind' is text in a sparse file; declare it"):

@@ -307,8 +307,8 @@ def test_delimited_text_with_and_without_names(tmp_path):
         ("1,2,0\n1,2,1\n", {"target": 3}, "no column 3"),
         ("1,2,0\n1,2,1\n", {"target": "c"}, "no header"),
         ("a,b,klass\n1,2,1\n", {"header": True, "target": "class"}, "did you mean klass"),
-        ("1,2,0\n1,2,\n", {"target": -1}, "1 rows have no class"),
-        ("", {"target": -1}, "no even table"),
+        ("1,2,0\n1,2,\n", {"target": -1}, "1 row has no class"),
+        ("", {"target": -1}, "holds no table: it is empty"),
         (b"a,b\n1,2\n\xff,3\n", {"target": 0}, "line 3: not UTF-8"),
     ],
 )

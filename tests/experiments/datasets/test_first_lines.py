@@ -93,9 +93,9 @@ def test_a_comment_that_may_be_the_header_is_asked_about():
         ),
         ("a,,y\n1,,u\n2,,v\n", r"column 1 has neither a name nor values.*dataset\.leave_out=\[1\]"),
         ("sep=;\n" + TABLE, r"no column 'y' "),
-        ("", "no even table"),
-        ("\n \n", "no even table"),
-        ("sep=;\n", "no even table"),
+        ("", "holds no table: it is empty"),
+        ("\n \n", "holds no table: it is empty"),
+        ("sep=;\n", "holds no table: no line holds a cell"),
     ],
 )
 def test_first_lines_that_are_not_read_are_named(text, words):

@@ -177,9 +177,7 @@ def test_missing_cells_of_the_projects_own_files(here):
 )
 def test_rows_of_r_without_a_class(here, classes):
     write_with_na({"x": np.eye(3), "y": classes})
-    with pytest.raises(
-        DatasetError, match=r"row 2 \(counted from 1\): no class in y \(NA\); 1 rows have none"
-    ):
+    with pytest.raises(DatasetError, match=r"row 2 \(counted from 1\): no class in y \(NA\); 1 row has none"):
         load(block("r_data", "t.RData", variable="t"), here)
 
 

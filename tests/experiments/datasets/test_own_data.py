@@ -160,10 +160,14 @@ def test_libsvm_rows_without_a_label(here):
             [],
             r"t\.csv, line 3: column 'a' holds 'oops' among numbers.*nominal=\[a\]",
         ),
-        ("a,y\n1,0\n2\n3,0\n", [], r"t\.csv, line 3: no class in column 'y' \(1 of 3 rows have none\)"),
+        (
+            "a,y\n1,0\n2\n3,0\n",
+            [],
+            r"t\.csv, line 3 \(1 of 2 cells\): no class in column 'y' \(1 of 3 rows have none\)",
+        ),
         ("a,y\n1,0\n2,1,7\n", [], r"t\.csv is no even table: .*line 3"),
         ("a,y\n1,0,7\n2,1,7\n", [], r"no even table: lines have more cells"),
-        ("", [], r"t\.csv is no even table"),
+        ("", [], r"t\.csv holds no table: it is empty; give it a line of names"),
         ("a,y\n", [], r"the table is empty"),
         (
             "a;y\n1;0\n",

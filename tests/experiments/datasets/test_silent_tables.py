@@ -121,7 +121,7 @@ def test_blanks_after_a_word_that_means_missing(here):
 
 def test_a_blank_class_of_a_spreadsheet_is_none(here):
     sheets({"X": [["a"], [1], [2], [3]], "y": [["y"], ["u"], ["  "], ["v"]]})
-    with pytest.raises(DatasetError, match=r"sheet 'y', line 3: the cell is empty; 1 rows without a class"):
+    with pytest.raises(DatasetError, match=r"sheet 'y', line 3: the cell is empty; 1 row without a class"):
         load(block("spreadsheet", "t.xlsx", features="X", target="y"), here)
 
 
@@ -130,7 +130,7 @@ def test_unknown_values_of_orange_are_missing(here, mark):
     stated = block("orange_tab", "t.tab")
     head = "a\ty\nc\td\n\tclass\n"
     Path("t.tab").write_text(f"{head}1.5\tu\n2.5\t{mark}\n1.5\tv\n")
-    with pytest.raises(DatasetError, match=r"line 5: no class in column 'y'.*1 rows have no class"):
+    with pytest.raises(DatasetError, match=r"line 5: no class in column 'y'.*1 row has no class"):
         load(stated, here)
     Path("t.tab").write_text(f"{head}1.5\tu\n{mark}\tv\n1.5\tv\n")
     with pytest.raises(DatasetError, match="row 1, column 'a' is missing"):
