@@ -14,6 +14,7 @@ _NO_PLACE = "no locator available"  # numba's words
 _failures: list[str] = []  # why code could not be kept, once for all functions of a process
 _told: list[bool] = []
 _compiling: list[bool] = []
+_caches: list = []
 logger = logging.getLogger("reliefe")
 
 
@@ -43,7 +44,8 @@ class _Cache(FunctionCache):
 
 def _cache_of(function):
     try:
-        return _Cache(function)
+        _caches.append(_Cache(function))
+        return _caches[-1]
     except RuntimeError as error:
         if _NO_PLACE not in str(error):
             raise
@@ -57,6 +59,27 @@ def _keep(dispatcher):
 
 def _keep_ufunc(dispatcher):
     dispatcher.cache = _cache_of(dispatcher.py_func)
+
+
+def any_kept():
+    """Tell whether a process that starts now finds compiled code of any kernel on disk.
+
+    Returns
+    -------
+    bool
+        True too where nothing is compiled at all (numba switched off).
+    """
+    from reliefe.kernels import distances, thresholds, weights  # noqa: F401 - those of most rankers
+
+    if not _caches:
+        return not _failures
+    for cache in _caches:
+        try:
+            if cache._cache_file._load_index():
+                return True
+        except Exception:  # of another version of numba, or not readable: a guess will do
+            continue
+    return False
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from experiments.config.help import names as names_of_files
 from experiments.datasets.table import Table
 from experiments.errors import BadInputError, wrong_name
 from experiments.evaluation.selection_curve import selection_curve, smallest_within_one_error
-from experiments.formatting import duration
+from experiments.formatting import count, duration
 from experiments.metrics.relative_f1 import feature_grid
 from experiments.paths import conf_folder
 from experiments.rankers import build, rank
@@ -160,7 +160,7 @@ def ranked_table(
     begun = time.perf_counter()
     weights = weigh(table.X, table.y, seed)
     seconds = time.perf_counter() - begun
-    found = _curve(weigh, table, arguments, seconds)
+    found = _curve(weigh, table, arguments)
     keep, best = (int(found.sizes[place]) for place in smallest_within_one_error(found))
     curve = Curve(
         found.sizes,
@@ -215,17 +215,15 @@ def _warm_up(weigh: Any, table: Table) -> None:
     weigh(X, y, 0)
 
 
-def _curve(weigh: Any, table: Table, arguments: Any, seconds: float) -> Any:
+def _curve(weigh: Any, table: Table, arguments: Any) -> Any:
     n_splits = _n_folds(table, arguments.folds)
     protocol = yaml.safe_load((conf_folder() / "protocol" / "paper.yaml").read_text(encoding="utf-8"))
-    fits = n_splits * arguments.repeats
-    print(
-        f"selection curve: {arguments.repeats} x {n_splits} folds, ranked in each{_about(fits * seconds)}",
-        flush=True,
-    )
-    shown = sys.stderr.isatty()
+    print(f"selection curve: {arguments.repeats} x {n_splits} folds, ranked in each", flush=True)
+    shown, begun = sys.stderr.isatty(), time.perf_counter()
 
     def progress(done: int, of: int) -> None:
+        if done == 1:
+            _say_if_long((of - 1) * (time.perf_counter() - begun))
         if shown:
             print(
                 f"\r  fold {done} of {of}{chr(13) if done == of else ''}", end="", file=sys.stderr, flush=True
@@ -270,8 +268,38 @@ def _n_folds(table: Table, wanted: int) -> int:
     return n_splits
 
 
-def _about(seconds: float) -> str:
-    return f" (up to {duration(seconds)})" if seconds > _LONG else ""
+def _say_if_long(seconds: float) -> None:
+    if seconds > _LONG:
+        print(f"  about {duration(seconds)} left of it", flush=True)
+
+
+def forecast(some: Callable[[int], Any], number: int) -> float:
+    """Time a computation for two small numbers, a 100th and a 25th, and say what it takes for a large one.
+
+    Parameters
+    ----------
+    some : callable
+        Does the computation for a number of permutations or subsamples. What it warns of is not said.
+    number : int
+        The large number.
+
+    Returns
+    -------
+    float
+        Seconds: those of the first trial, and its rise to the second one for every further permutation. Where
+        distances are found once for all permutations, they are in the first part alone.
+    """
+    few = max(number // 100, 2), max(number // 25, 8)
+    took = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        some(2)  # compiles what the others need
+        for each in few:
+            begun = time.perf_counter()
+            some(each)
+            took.append(time.perf_counter() - begun)
+    rise = max(took[1] - took[0], 0.0) / (few[1] - few[0])
+    return took[0] + rise * max(number - few[0], 0)
 
 
 def _certainty(table: Table, block: dict[str, Any], arguments: Any, keep: int, seconds: float) -> Any:
@@ -288,17 +316,26 @@ def _certainty(table: Table, block: dict[str, Any], arguments: Any, keep: int, s
         return Certainty()
     given: dict[str, Any] = {"random_state": arguments.seed, "n_jobs": arguments.jobs or -1}
     found: dict[str, Any] = {}
+    data = (ranker, table.X, table.y)
     null: Literal["pooled", "feature"] = "pooled" if p > _POOLED else "feature"
 
     def permute() -> dict[str, Any]:
         number = arguments.permutations
-        print(f"permutation test: {number} permutations of the target{_about(number * seconds)}", flush=True)
-        test = permutation_test(ranker, table.X, table.y, n_permutations=number, null=null, **given)
+        print(f"permutation test: {count(number, 'permutation')} of the target", flush=True)
+        settings = {"null": null, **given}
+        if number * seconds > _LONG:  # one by one, of which the test saves a part
+            _say_if_long(
+                forecast(lambda few: permutation_test(*data, n_permutations=few, **settings), number)
+            )
+        test = permutation_test(*data, n_permutations=number, **settings)
         return {"p": test.p_values, "q": test.q_values, "n_permutations": number, "null": null}
 
     def subsample() -> dict[str, Any]:
         number, n_chosen = arguments.subsamples, min(keep, p)
-        print(f"stability: {number} halves of the samples{_about(number * seconds / 2)}", flush=True)
+        print(f"stability: {count(number, 'half', 'halves')} of the samples", flush=True)
+        if number * seconds > _LONG:
+            fits = {"n_features": n_chosen, **given}
+            _say_if_long(forecast(lambda few: stability(*data, n_subsamples=few, **fits), number))
         stable = stability(ranker, table.X, table.y, n_features=n_chosen, n_subsamples=number, **given)
         return {
             "frequency": stable.frequency,

@@ -13,7 +13,7 @@ import logging
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from experiments.formatting import count, duration
 from experiments.locate import locate
 from experiments.metrics.duration import Size, fold_seconds
 from experiments.store.store import Store
+from reliefe._compiled import any_kept
 from reliefe.ranking import descending_order
 
 _logger = logging.getLogger(__name__)
@@ -46,6 +47,10 @@ _READ = (
 _FOLDS = 2
 #: Phases of a fit that are shorter may be equal by chance, seconds.
 _LEAST_PHASE = 0.005
+#: What a worker spends before its first fits, seconds: kernels of this project loaded or, where none are on disk,
+#: compiled for one class of rankers and for each further one; UMAP, which keeps little of what it compiles; kernels
+#: for forests of labels compiled.
+_LOADED, _COMPILED, _COMPILED_MORE, _UMAP, _COMPILED_LEARNER = 1.3, 17.0, 8.0, 7.0, 18.0
 #: The share of the learner's fits that are left for a ranker after the first, where it is not known.
 _SHARE_LEFT = 0.5
 
@@ -59,11 +64,34 @@ class Estimate:
     seconds : float
         Of one worker.
     n_modelled : int
-        Cells in it whose ranker has no finished cell on the data set: a model of their size is all that is known.
+        Cells in it on data sets of which no cell is finished: a model of their size is all that is known.
+    n_related : int
+        Cells in it whose ranker has no finished cell on the data set, but others have.
+    warm_up : float
+        Of a fit of each ranker on each data set, untimed, in a process that has done none; shared by workers.
+    once : float
+        What every worker spends before its first fit: kernels are loaded, or compiled.
     """
 
     seconds: float
     n_modelled: int
+    n_related: int = 0
+    warm_up: float = field(default=0.0, compare=False)
+    once: float = field(default=0.0, compare=False)
+
+    def elapsed(self, n_workers: int, n_cells: int) -> float:
+        """Return the seconds until the last cell has ended.
+
+        Parameters
+        ----------
+        n_workers, n_cells : int
+            Workers, and cells that they share.
+
+        Returns
+        -------
+        float
+        """
+        return (self.seconds + self.warm_up) / max(1, min(n_workers, n_cells)) + self.once
 
     def words(self, n_workers: int, n_cells: int) -> str:
         """Say it.
@@ -77,11 +105,13 @@ class Estimate:
         -------
         str
         """
-        seconds = self.seconds / max(1, min(n_workers, n_cells))
-        text = f"about {duration(seconds)} with {count(n_workers, 'worker')}"
-        if self.n_modelled:
-            text += f" ({count(self.n_modelled, 'cell')} by the size of the data alone)"
-        return text
+        text = f"about {duration(self.elapsed(n_workers, n_cells))} with {count(n_workers, 'worker')}"
+        by = {
+            "by other rankers on the same data": self.n_related,
+            "by the size of the data alone": self.n_modelled,
+        }
+        said = [f"{count(number, 'cell')} {how}" for how, number in by.items() if number]
+        return f"{text} ({', '.join(said)})" if said else text
 
 
 def estimate_study(
@@ -112,13 +142,14 @@ def estimate_study(
             looked_at.setdefault(_kin(cell), cell)
     try:
         rows = store.read_tables([cell.key for cell in looked_at.values()], _READ).to_pylist()
-        return estimate(
+        found = estimate(
             missing,
             [row for row in rows if row["status"] == "ok"],
             study.cells,
             {checksum: size_of(data) for checksum, data in study.data.items()},
             shared=bool(launcher.get("score_cache", True)),
         )
+        return replace(found, once=seconds_before_fits(missing, compiled=any_kept()))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         _logger.debug("no estimate of the time: %s", error)
         return None
@@ -181,30 +212,118 @@ def estimate(
         first.setdefault(_kin(cell), cell)
     spent = _spent(known, cells, shared)
     modelled = _modelled(first, sizes, shared)
-    ratios = [math.log(spent[kin] / modelled[kin]) for kin in spent if spent[kin] > 0]
+    ratios = [math.log(spent[kin].seconds / modelled[kin].seconds) for kin in spent if spent[kin].seconds > 0]
     # Few rankers on few data sets say little of others; they say how fast the machine is.
     scale = math.exp(float(np.median(ratios))) if ratios else 1.0
-    seconds, n_modelled = 0.0, 0
+    seconds, warm_up, n_modelled, n_related = 0.0, 0.0, 0, 0
     for kin, several in groups.items():
-        n_folds = sum(cell.n_splits for cell in several)
+        near = [each for each in spent if each[0] == kin[0]]
         if kin in spent:
-            seconds += n_folds * spent[kin]
+            of_fold = spent[kin]
+        elif near:
+            of_fold = _by_others(kin, near, first, spent, modelled, shared)
+            n_related += len(several)
         else:
-            near = [
-                math.log(spent[each] / modelled[each])
-                for each in spent
-                if each[0] == kin[0] and spent[each] > 0
-            ]
-            seconds += n_folds * modelled[kin] * (math.exp(float(np.mean(near))) if near else scale)
+            model = modelled[kin]
+            of_fold = _Seconds(scale * model.ranking, scale * model.learning, model.left)
             n_modelled += len(several)
-    return Estimate(seconds, n_modelled)
+        seconds += sum(cell.n_splits for cell in several) * of_fold.seconds
+        warm_up += of_fold.ranking
+    return Estimate(seconds, n_modelled, n_related, warm_up)
+
+
+@dataclass(frozen=True)
+class _Seconds:
+    """What a fold takes: the ranking, all fits of the learner, and the share of these that is not looked up."""
+
+    ranking: float
+    learning: float
+    left: float
+
+    @property
+    def seconds(self) -> float:
+        return self.ranking + self.left * self.learning
+
+
+def _by_others(
+    kin: tuple,
+    near: Sequence[tuple],
+    first: Mapping[tuple, Cell],
+    spent: Mapping[tuple, _Seconds],
+    modelled: Mapping[tuple, _Seconds],
+    shared: bool,
+) -> _Seconds:
+    """Estimate a ranker on a data set by the other rankers that have rows on it.
+
+    The learner takes what it took for them, whatever the ranking. The ranking is that of the model, times what
+    rankers of the same class, else all of them, took of theirs.
+    """
+    model = modelled[kin]
+    target = first[kin].ranking.get("_target_")
+    alike = [each for each in near if first[each].ranking.get("_target_") == target] or near
+    ranking = model.ranking * _usual_ratio((spent[each].ranking, modelled[each].ranking) for each in alike)
+    learning = model.learning * _usual_ratio((spent[each].learning, modelled[each].learning) for each in near)
+    # The first ranker in the same folds computed all scores.
+    later = [spent[each].left for each in near if each[1] == kin[1]][1:]
+    left = model.left if not shared or not later else float(np.mean(later))
+    return _Seconds(ranking, learning, left)
+
+
+def _usual_ratio(pairs: Iterable[tuple[float, float]]) -> float:
+    logs = [math.log(took / model) for took, model in pairs if took > 0 and model > 0]
+    # Some rows are of a busy moment, and some hold an embedding that all others looked up.
+    return math.exp(float(np.median(logs))) if logs else 1.0
+
+
+def compiles(missing: Iterable[Cell]) -> bool:
+    """Whether the first fits will compile kernels of this project.
+
+    Parameters
+    ----------
+    missing : iterable of Cell
+        What is to run.
+
+    Returns
+    -------
+    bool
+    """
+    ours = any(str(cell.ranking.get("_target_", "")).startswith("reliefe.") for cell in missing)
+    return ours and not any_kept()
+
+
+def seconds_before_fits(missing: Iterable[Cell], *, compiled: bool) -> float:
+    """Estimate what a worker spends before its first fits, on loading and compiling.
+
+    Parameters
+    ----------
+    missing : iterable of Cell
+        What is to run.
+    compiled : bool
+        Whether compiled kernels are on disk.
+
+    Returns
+    -------
+    float
+        Seconds, as measured on a core without other work; workers compile at the same time.
+    """
+    targets = {str(cell.ranking.get("_target_", "")) for cell in missing}
+    forests = any(
+        cell.task == "multilabel" and "Forest" in str(cell.learner.get("_target_")) for cell in missing
+    )
+    ours = {each for each in targets if each.partition(".")[0] in ("reliefe", "fast_select")}
+    seconds = _UMAP if any("ReliefE" in each for each in ours) else 0.0
+    if ours:
+        seconds += _LOADED if compiled else _COMPILED + _COMPILED_MORE * (len(ours) - 1)
+    if not compiled and forests:
+        seconds += _COMPILED_LEARNER
+    return seconds
 
 
 def _kin(cell: Cell) -> tuple:
     return cell.checksum, cell.protocol, cell.ranker
 
 
-def _modelled(first: Mapping[tuple, Cell], sizes: Mapping[str, Size], shared: bool) -> dict[tuple, float]:
+def _modelled(first: Mapping[tuple, Cell], sizes: Mapping[str, Size], shared: bool) -> dict[tuple, _Seconds]:
     """Return the seconds of a fold by the model; the first ranker pays for what others look up."""
     there: dict[tuple, set[str]] = {}
     seconds = {}
@@ -214,13 +333,15 @@ def _modelled(first: Mapping[tuple, Cell], sizes: Mapping[str, Size], shared: bo
         computed = there.setdefault(kin[:2], set())
         embedding = sum(took for name, took in model.embeddings.items() if name not in computed)
         computed.update(model.embeddings)
-        learning = model.learning * (1.0 if is_first or not shared else _SHARE_LEFT)
-        seconds[kin] = model.ranking + embedding + learning
+        left = 1.0 if is_first or not shared else _SHARE_LEFT
+        seconds[kin] = _Seconds(model.ranking + embedding, model.learning, left)
     return seconds
 
 
-def _spent(known: Iterable[Mapping[str, Any]], cells: Mapping[str, Cell], shared: bool) -> dict[tuple, float]:
-    """Return the mean seconds of a fold, of those that were looked at, without what was looked up."""
+def _spent(
+    known: Iterable[Mapping[str, Any]], cells: Mapping[str, Cell], shared: bool
+) -> dict[tuple, _Seconds]:
+    """Return the mean seconds of a fold, of those that were looked at; what was looked up is not counted."""
     order = {key: place for place, key in enumerate(cells)}
     rows = sorted(
         (
@@ -232,16 +353,20 @@ def _spent(known: Iterable[Mapping[str, Any]], cells: Mapping[str, Cell], shared
     )
     names: dict[tuple, set[bytes]] = defaultdict(set)
     phases: dict[tuple, set[float]] = defaultdict(set)
-    found: dict[tuple, list[float]] = defaultdict(list)
+    found: dict[tuple, list[tuple[float, float, float]]] = defaultdict(list)
     for row in rows:
         cell = cells[row["cell_key"]]
         of_fold = (*_kin(cell)[:2], row["repeat"], row["fold"])
-        seconds = row["fit_seconds"] - _again(row["phase_seconds"], phases[of_fold])
-        if row["learner_seconds"] is not None:
-            left = _share_left(row, cell, names[of_fold]) if shared else 1.0
-            seconds += left * row["learner_seconds"]
-        found[_kin(cell)].append(max(seconds, 0.0))
-    return {kin: float(np.mean(each)) for kin, each in found.items()}
+        ranking = max(row["fit_seconds"] - _again(row["phase_seconds"], phases[of_fold]), 0.0)
+        learning, left = row["learner_seconds"] or 0.0, 1.0
+        if row["learner_seconds"] is not None and shared:
+            left = _share_left(row, cell, names[of_fold])
+        found[_kin(cell)].append((ranking, learning, left * learning))
+    spent = {}
+    for kin, each in found.items():
+        ranking, learning, computed = np.mean(each, axis=0).tolist()
+        spent[kin] = _Seconds(ranking, learning, computed / learning if learning else 0.0)
+    return spent
 
 
 def _again(text: str | None, seen: set[float]) -> float:

@@ -23,7 +23,7 @@ from experiments.errors import BadInputError, LauncherError
 from experiments.evaluation.cell import Cell, rows_of
 from experiments.evaluation.score_cache import ScoreCache
 from experiments.execution.backend import Executor
-from experiments.execution.estimate import Estimate, estimate_study
+from experiments.execution.estimate import Estimate, compiles, estimate_study
 from experiments.execution.progress import Progress, progress_for
 from experiments.execution.scheduler import executor_for, launch
 from experiments.execution.scratch import Scratch, at_work
@@ -193,8 +193,10 @@ def run_study(
         here = in_process or bool(limits)  # with limits, fits are in a process of their own
         executor = executor_for(launcher, max(len(missing), len(references)), progress.note, here)
         try:
-            if found is not None and found.seconds > _WORTH_SAYING * executor.n_workers:
+            if found is not None and found.elapsed(executor.n_workers, len(missing)) > _WORTH_SAYING:
                 progress.note(f"this will take {found.words(executor.n_workers, len(missing))}")
+            if compiles(missing):
+                progress.note("kernels are compiled first, once per installation (half a minute or more)")
             options = {
                 "give_up": bool(launcher.get("give_up")),
                 "score_cache": bool(launcher.get("score_cache", True)),

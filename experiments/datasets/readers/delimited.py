@@ -125,9 +125,9 @@ def first_lines(
         line = None
     delimiter = default if delimiter is None else delimiter
     if line is None and not comments:
-        said = "it is empty" if not text.strip() else "no line holds a cell"
+        why = "it is empty" if not text.strip() else "no line holds a cell"
         raise DatasetError(
-            f"{file} holds no table: {said}; give it a line of names and a line for each sample"
+            f"{file} holds no table: {why}; give it a line of names and a line for each sample"
         )
     start = number
     if comments:

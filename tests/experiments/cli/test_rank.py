@@ -441,6 +441,80 @@ def test_bad_input_is_answered_with_what_to_type(run, typed, said):
     assert not Path("results").exists() or not list(Path("results/rank").iterdir())
 
 
+@pytest.mark.parametrize(
+    ("text", "typed", "said"),
+    [
+        ("", [], "t.csv holds no table: it is empty; give it a line of names and a line for each sample"),
+        (
+            "a,y\n1,u\n2,v,w\n",
+            [],
+            "line 1 has 2, line 3 3; take out what is too many, or put a cell that",
+        ),
+        ('a,y\n1,u\n"2,v\n3,u\n', [], "line 3: a quotation mark opens a cell that does not end"),
+        (
+            "a,b,y\n1,2,u\n1,u\n2,3,v\n",
+            [],
+            "t.csv, line 3 (2 of 3 cells): column 'b' holds 'u' among numbers",
+        ),
+        ("a,y\n1,1.5\n2,2.5\n", ["--as", "numbers"], "has 2 samples; a target of numbers takes 4 or more"),
+        (
+            "a,y\n1,1.5\n2,2.5\n",
+            [],
+            "choose another column, or say that these are numbers: --as numbers",
+        ),
+        ("a,y\n1,k\n2,l\n", [], "which are no classes; choose another column\n"),
+    ],
+)
+def test_tables_that_are_none_are_named_with_their_line(run, text, typed, said):
+    Path("t.csv").write_text(text, encoding="utf-8")
+    code, _, err = run("t.csv", "--target", "y", *typed)
+    assert code == 2 and said in err
+    assert "pandas" not in err and "tokenizing" not in err and "No columns to parse" not in err
+    assert err.startswith("error: ") and len(err.splitlines()) == 1
+
+
+def test_one_class_is_one_class(run):
+    small(y="u")
+    code, out, err = run("t.csv", "--target", "y")
+    assert code == 2 and "target 'y': 1 class: u (24)\n" in out and "holds one class only" in err
+
+
+@pytest.mark.parametrize(("n", "n_folds"), [(4, 2), (7, 3)])
+def test_few_samples_with_a_numeric_target_have_two_in_each_fold(run, n, n_folds):
+    frame = small().head(n).assign(age=np.arange(n) * 1.5)
+    frame.to_csv("t.csv", index=False)
+    code, out, err = run("t.csv", "--target", "age", "--as", "numbers", "--folds", "10")
+    assert (code, err) == (0, "") and f"\n{n_folds} folds, not 10: R² takes two samples in each\n" in out
+    assert pd.read_csv("results/rank/t/curve.csv")["score"].notna().all()
+
+
+def test_a_forecast_is_of_what_rises_with_the_number(monkeypatch):
+    """A clock that is moved by hand: 3 s, and half a second for each permutation."""
+    now, asked = [0.0], []
+    monkeypatch.setattr(ranking.time, "perf_counter", lambda: now[0])
+
+    def some(number):
+        asked.append(number)
+        now[0] += 3.0 + 0.5 * number
+
+    assert ranking.forecast(some, 1000) == pytest.approx(3.0 + 0.5 * 1000)
+    assert asked == [2, 10, 40]
+    asked.clear()
+    assert ranking.forecast(some, 100) == pytest.approx(3.0 + 0.5 * 100)
+    assert asked == [2, 2, 8]
+
+
+def test_long_waits_are_told_of_by_what_was_timed(run, monkeypatch):
+    monkeypatch.setattr(ranking, "_LONG", -1.0)
+    monkeypatch.setattr(ranking, "forecast", lambda some, number: 60.0 * number)
+    small(y=["u", "v"] * 12)
+    code, out, _ = run("t.csv", "--target", "y", "--permutations", "20", "--subsamples", "5")
+    assert code == 0
+    assert "permutation test: 20 permutations of the target\n  about 20 min left of it\n" in out
+    assert "stability: 5 halves of the samples\n  about 5 min left of it\n" in out
+    assert re.search(r"selection curve: 1 x 2 folds, ranked in each\n  about \d+ s left of it\n", out)
+
+
 @pytest.mark.parametrize(("n", "key"), [(2000, "multisurf"), (2001, "relieff")])
 def test_the_ranker_goes_by_the_number_of_samples(n, key):
     X = np.arange(2.0 * n).reshape(n, 2)

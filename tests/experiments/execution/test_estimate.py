@@ -9,7 +9,7 @@ from listening import Listening
 from made_up import row
 
 from experiments.evaluation.cell import cells_of
-from experiments.execution.estimate import Estimate, estimate
+from experiments.execution.estimate import Estimate, estimate, seconds_before_fits
 from experiments.execution.runner import collect_study, run_study
 from experiments.formatting import duration
 from experiments.metrics.duration import Size, fold_seconds
@@ -106,6 +106,99 @@ def test_another_data_set_is_modelled_at_the_speed_of_this_machine():
     assert found.seconds == pytest.approx(2 * 3 * 3.0 * of_model[1] / of_model[0])
     alone = estimate(list(there.values()), [], all_cells, sizes)
     assert alone == Estimate(pytest.approx(2 * 3 * of_model[1]), 2)
+
+
+def test_other_rankers_on_the_same_data_say_what_the_learner_takes():
+    """Made-up rows, a learner far slower than the model has it: what is said is within a factor of two."""
+    all_cells = cells("abcd", n_repeats=2)
+    took = {"a": (1.0, 40.0), "b": (1.2, 36.0), "c": (0.8, 50.0), "d": (1.5, 41.0)}
+    known = [
+        line
+        for name, weights in zip("ab", (DOWN, UP), strict=True)
+        for line in rows(all_cells, name, 0, seconds=took[name][0], learner=took[name][1], weights=weights)
+    ]
+    asked = [cell for cell in all_cells.values() if cell.ranker in "cd"]
+    found = estimate(asked, known, all_cells, {"0" * 64: SIZE})
+    assert (found.n_modelled, found.n_related) == (0, 4)
+    # Two repeats of three folds, in which b found no score of a's: nor will c and d.
+    expected = sum(2 * 3 * sum(took[name]) for name in "cd")
+    assert expected / 2 < found.seconds < 2 * expected
+    model = fold_seconds(asked[0].ranking, asked[0].learner, SIZE, 3)
+    assert 2 * 2 * 3 * (model.ranking + model.learning) < expected / 100
+    assert "(4 cells by other rankers on the same data)" in found.words(2, 4)
+
+
+def test_what_others_look_up_is_looked_up():
+    all_cells = cells("abc", n_repeats=1)
+    known = [*rows(all_cells, "a", 0, weights=DOWN), *rows(all_cells, "b", 0, weights=DOWN)]
+    asked = [cell for cell in all_cells.values() if cell.ranker == "c"]
+    assert estimate(asked, known, all_cells, {"0" * 64: SIZE}).seconds == pytest.approx(3 * 1.0)
+    assert estimate(asked, known, all_cells, {"0" * 64: SIZE}, shared=False).seconds == pytest.approx(3 * 3.0)
+
+
+def test_the_ranking_is_that_of_the_model_times_the_ratio_of_the_same_class():
+    """MultiSURF by ReliefF and a foreign ranker; ReliefF with other settings by ReliefF alone."""
+    blocks = {
+        "relieff": {"_target_": "reliefe.ReliefF"},
+        "foreign": {"_target_": "sklearn.ensemble.RandomForestClassifier"},
+        "adaptive": {"_target_": "reliefe.ReliefF", "n_neighbors": "adaptive"},
+        "multisurf": {"_target_": "reliefe.MultiSURF"},
+    }
+    all_cells = {}
+    for name, block in blocks.items():
+        config = cheap.config("nowhere", block, ranker_key=name, dataset_key="d", n_splits=3, grid_points=3)
+        all_cells |= {cell.key: cell for cell in cells_of(config, checksum="0" * 64, task="multiclass")}
+    models = {
+        name: fold_seconds(block, {"_target_": "sklearn.naive_bayes.GaussianNB"}, SIZE, 3)
+        for name, block in blocks.items()
+    }
+    ratios = {"relieff": 5.0, "foreign": 20.0}
+    known = []
+    for name, ratio in ratios.items():
+        known += rows(all_cells, name, 0, seconds=ratio * models[name].ranking, learner=None)
+    (adaptive,) = (cell for cell in all_cells.values() if cell.ranker == "adaptive")
+    (multisurf,) = (cell for cell in all_cells.values() if cell.ranker == "multisurf")
+    found = estimate([adaptive], known, all_cells, {"0" * 64: SIZE})
+    assert found.warm_up == pytest.approx(5.0 * models["adaptive"].ranking)
+    found = estimate([multisurf], known, all_cells, {"0" * 64: SIZE})
+    assert found.warm_up == pytest.approx(np.sqrt(5.0 * 20.0) * models["multisurf"].ranking)
+
+
+def test_compilation_and_untimed_fits_are_counted():
+    found = Estimate(100.0, 0, 0, 10.0, 30.0)
+    assert found.elapsed(2, 10) == 85.0 and found.elapsed(4, 1) == 140.0
+    assert "about 85 s with 2 workers" in found.words(2, 10)
+    config = [
+        cheap.config("nowhere", {"_target_": f"reliefe.{name}"}, ranker_key=name)
+        for name in ("ReliefF", "MultiSURF", "ReliefE")
+    ]
+    one, two, three = (
+        [cell for each in config[:n] for cell in cells_of(each, checksum="0" * 64, task="multiclass")]
+        for n in (1, 2, 3)
+    )
+    # Measured: 17 s for ReliefF where nothing is on disk, 1.3 s where it is; UMAP adds 7 s in any case.
+    assert seconds_before_fits(one, compiled=False) == pytest.approx(17.0)
+    assert seconds_before_fits(one, compiled=True) == pytest.approx(1.3)
+    assert seconds_before_fits(two, compiled=False) == pytest.approx(25.0)
+    assert seconds_before_fits(three, compiled=True) == pytest.approx(8.3)
+    assert seconds_before_fits(list(cells("a").values()), compiled=False) == 0.0
+
+
+def test_a_run_that_compiles_says_so(tmp_path, monkeypatch):
+    from experiments.execution import estimate as module
+
+    monkeypatch.setattr(module, "any_kept", lambda: False)
+    said = {}
+    for name, block in {"ours": {"_target_": "reliefe.ReliefF", "n_neighbors": 3}, "other": None}.items():
+        progress = Listening()
+        run_study([cheap.config(tmp_path / name, block, ranker_key=name)], n_workers=1, progress=progress)
+        said[name] = progress.text
+    assert "kernels are compiled first, once per installation" in said["ours"]
+    assert "compiled" not in said["other"]
+    monkeypatch.setattr(module, "any_kept", lambda: True)
+    progress = Listening()
+    run_study([cheap.config(tmp_path / "kept", {"_target_": "reliefe.SURF"})], n_workers=1, progress=progress)
+    assert "compiled" not in progress.text
 
 
 def test_nothing_to_run_takes_no_time():
