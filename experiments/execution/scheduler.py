@@ -67,7 +67,7 @@ def executor_for(
         from experiments.execution import dask
     except ImportError as error:
         raise ConfigError(
-            f"launcher={backend} needs {error.name or error}: pip install -e .[study,cluster]"
+            f"launcher={backend} needs {error.name or error}: pip install 'reliefe-bench[cluster]'"
         ) from error
     return dask.cluster_executor(launcher, n_cells, tell)
 

@@ -327,5 +327,5 @@ def test_launchers_are_chosen_and_set_on_the_command_line():
 def test_a_launcher_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.delattr(experiments.execution, "dask", raising=False)
     monkeypatch.setitem(sys.modules, "experiments.execution.dask", None)
-    with pytest.raises(ConfigError, match=r"launcher=dask needs .*pip install -e \.\[study,cluster\]"):
+    with pytest.raises(ConfigError, match=r"launcher=dask needs .*pip install 'reliefe-bench\[cluster\]'"):
         executor_for({"backend": "dask"}, 5, print)
