@@ -72,6 +72,25 @@ class Content:
         return decoded(self.data, self.name)
 
 
+def reason_of(error: Exception, file: Content) -> str:
+    """Say in one line why a package cannot read a file.
+
+    Parameters
+    ----------
+    error : Exception
+        What the package raised.
+    file : Content
+        The file.
+
+    Returns
+    -------
+    str
+    """
+    if not file.data:
+        return "the file is empty"
+    return f"it is of another kind, or damaged; {type(error).__name__}: {error}".splitlines()[0]
+
+
 def find(path: str, places: Places | Sequence[Path]) -> Path:
     """Find a file in the first folder that has it.
 

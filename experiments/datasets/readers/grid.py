@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.datasets.download.files import Content
+from experiments.datasets.download.files import Content, reason_of
 from experiments.datasets.readers.arff import parse
 from experiments.errors import DatasetError, wrong_name
 
@@ -49,8 +49,9 @@ def sheet_grid(file: Content, sheet: str | None = None) -> tuple[np.ndarray, str
             book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
             found = {each.title: _cells(each) for each in book.worksheets}
     except Exception as error:  # the package raises many kinds on damaged input
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise DatasetError(f"{file.name} cannot be read as a spreadsheet ({reason})") from error
+        raise DatasetError(
+            f"{file.name} cannot be read as a spreadsheet ({reason_of(error, file)})"
+        ) from error
     names = list(found)
     if sheet is not None and sheet not in found:
         if not (sheet.isdecimal() and 1 <= int(sheet) <= len(names)):

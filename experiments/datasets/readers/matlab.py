@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-from experiments.datasets.download.files import Content, read_file
+from experiments.datasets.download.files import Content, read_file, reason_of
 from experiments.datasets.names import Column, check_first_column, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData, as_text, numbered_names, without_columns
 from experiments.errors import DatasetError
@@ -121,8 +121,9 @@ def _variables(file: Content) -> dict[str, Any]:
     try:
         variables = loadmat(io.BytesIO(file.data))
     except Exception as error:  # scipy raises many kinds on damaged input
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise DatasetError(f"{file.name} cannot be read as a MATLAB file ({reason})") from error
+        raise DatasetError(
+            f"{file.name} cannot be read as a MATLAB file ({reason_of(error, file)})"
+        ) from error
     return {name: value for name, value in variables.items() if not name.startswith("__")}
 
 

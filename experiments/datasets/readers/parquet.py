@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from experiments.datasets.download.files import Content
+from experiments.datasets.download.files import Content, reason_of
 from experiments.datasets.names import Column, find_columns
 from experiments.errors import DatasetError
 
@@ -48,8 +48,9 @@ def parquet_frame(
     try:
         frame = pq.read_table(io.BytesIO(file.data)).to_pandas(integer_object_nulls=True)
     except Exception as error:  # pyarrow raises many kinds on damaged input
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise DatasetError(f"{file.name} cannot be read as a Parquet file ({reason})") from error
+        raise DatasetError(
+            f"{file.name} cannot be read as a Parquet file ({reason_of(error, file)})"
+        ) from error
     named = [name for name in frame.index.names if name is not None]
     asked = [name for name in named if any(find_columns(str(each), [str(name)]) for each in wanted)]
     if asked:

@@ -473,6 +473,14 @@ def test_tables_that_are_none_are_named_with_their_line(run, text, typed, said):
     assert err.startswith("error: ") and len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(("name", "kind"), [("t.xlsx", "a spreadsheet"), ("t.parquet", "a Parquet file")])
+def test_files_of_another_kind_are_named(run, name, kind):
+    for content, why in ((b"", "the file is empty"), (b"a,y\n1,u\n", "it is of another kind, or damaged; ")):
+        Path(name).write_bytes(content)
+        code, _, err = run(name, "--target", "y")
+        assert code == 2 and f"{name} cannot be read as {kind} ({why}" in err and len(err.splitlines()) == 1
+
+
 def test_one_class_is_one_class(run):
     small(y="u")
     code, out, err = run("t.csv", "--target", "y")
