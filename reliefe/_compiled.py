@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from contextlib import contextmanager
 
@@ -11,6 +12,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
 _NO_PLACE = "no locator available"  # numba's words
+_COMPILING = "compiling kernels, once per installation (half a minute or more)"
 _failures: list[str] = []  # why code could not be kept, once for all functions of a process
 _told: list[bool] = []
 _compiling: list[bool] = []
@@ -99,10 +101,17 @@ def kept_where_possible():
 
 
 def _tell_of_compiling():
-    """Say on the logger "reliefe", once a process, that code is compiled that is kept for later ones."""
-    if not _compiling:
-        _compiling.append(True)
-        logger.info("compiling kernels, once per installation (half a minute or more)")
+    """Say once a process that code is compiled that is kept for later ones.
+
+    It is said on the logger "reliefe" where that shows it, else on standard error where a person may be waiting.
+    """
+    if _compiling:
+        return
+    _compiling.append(True)
+    if logger.isEnabledFor(logging.INFO):
+        logger.info(_COMPILING)
+    elif sys.stderr is not None and (hasattr(sys, "ps1") or sys.stderr.isatty()):
+        print(f"reliefe: {_COMPILING}", file=sys.stderr, flush=True)
 
 
 def _tell():

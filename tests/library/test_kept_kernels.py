@@ -1,9 +1,13 @@
 """Whether compiled kernels are on disk can be asked before anything is fitted."""
 
+import io
+import logging
 import os
 import subprocess
 import sys
 from types import SimpleNamespace
+
+import pytest
 
 from reliefe import _compiled
 
@@ -38,6 +42,7 @@ def test_any_index_with_an_entry_counts(monkeypatch):
 
         return SimpleNamespace(_cache_file=SimpleNamespace(_load_index=load))
 
+    _compiled.any_kept()  # imports the kernels, whose caches are not to come into the lists below
     for indexes, expected in (
         ([{}, {}], False),
         ([{}, {"signature": "file"}], True),
@@ -51,3 +56,30 @@ def test_any_index_with_an_entry_counts(monkeypatch):
     assert _compiled.any_kept() is True  # nothing is compiled at all
     monkeypatch.setattr(_compiled, "_failures", ["no place"])
     assert _compiled.any_kept() is False
+
+
+@pytest.mark.parametrize(
+    ("level", "terminal", "prompt", "printed", "logged"),
+    [
+        (logging.WARNING, True, False, True, False),
+        (logging.WARNING, False, True, True, False),  # an interactive session, such as a notebook
+        (logging.WARNING, False, False, False, False),
+        (logging.INFO, True, True, False, True),
+    ],
+)
+def test_a_first_fit_that_compiles_says_so_once(
+    monkeypatch, caplog, level, terminal, prompt, printed, logged
+):
+    stream = io.StringIO()
+    stream.isatty = lambda: terminal
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(_compiled, "_compiling", [])
+    monkeypatch.delattr(sys, "ps1", raising=False)
+    if prompt:
+        monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    with caplog.at_level(level, logger="reliefe"):
+        for _ in range(2):
+            _compiled._tell_of_compiling()
+    words = "compiling kernels, once per installation (half a minute or more)"
+    assert stream.getvalue() == (f"reliefe: {words}\n" if printed else "")
+    assert [each.getMessage() for each in caplog.records] == ([words] if logged else [])
