@@ -13,7 +13,8 @@ from sklearn.base import RegressorMixin
 from experiments.errors import ConfigError
 from experiments.locate import is_score_function, locate
 from experiments.rankers.adapters import build
-from experiments.rankers.tasks import NUMBERS, why_no_classes, why_no_labels
+from experiments.rankers.tasks import NUMBERS, why_no_classes, why_no_labels, why_no_numbers
+from experiments.tasks import REGRESSION
 
 #: Packages whose estimators are made to be asked; their constructors only keep what they are given.
 _ASKED = ("reliefe", "sklearn", "skrebate", "fast_select", "experiments")
@@ -28,7 +29,7 @@ def refusal(ranker: Mapping[str, Any], task: str, n_classes: int | None = None) 
     ----------
     ranker : mapping
         A block of ``conf/ranker``.
-    task : {"multiclass", "multilabel"}
+    task : {"multiclass", "multilabel", "regression"}
         Of the data set.
     n_classes : int, optional
         Number of classes, where it is known.
@@ -46,7 +47,7 @@ def refusal(ranker: Mapping[str, Any], task: str, n_classes: int | None = None) 
     if is_score_function(target, ranker.get("_partial_")):
         return _why(functools.partial(target), task, n_classes)
     is_known = str(getattr(target, "__module__", "")).partition(".")[0] in _ASKED
-    if task == "multilabel":
+    if task != "multiclass":
         is_asked = is_known or hasattr(target, "__sklearn_tags__")
     else:
         if inspect.isclass(target) and issubclass(target, RegressorMixin):
@@ -58,6 +59,8 @@ def refusal(ranker: Mapping[str, Any], task: str, n_classes: int | None = None) 
 
 def _why(built: Any, task: str, n_classes: int | None) -> str:
     try:
+        if task == REGRESSION:
+            return why_no_numbers(built)
         return why_no_labels(built) if task == "multilabel" else why_no_classes(built, n_classes)
     except Exception:  # tags that raise; its folds will say so
         return ""
