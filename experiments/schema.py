@@ -146,7 +146,9 @@ class ProtocolConfig:
     max_rows: int | None = None  # a sample of the rows where there are more; null: all of them
     learner: dict[str, Any] = field(default_factory=dict)  # for one class per sample; features scaled
     multilabel_learner: dict[str, Any] = field(default_factory=dict)  # for labels; features as they are
-    regression_learner: dict[str, Any] = field(default_factory=dict)  # for a numeric target; features standardised
+    regression_learner: dict[str, Any] = field(
+        default_factory=dict
+    )  # for a numeric target; features standardised
     # What is measured instead, on all rows at once (``experiments.evaluation.measurements``).
     measure: dict[str, Any] | None = None
 

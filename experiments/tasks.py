@@ -41,7 +41,7 @@ class Task:
     score : str
         Name of the learner's score.
     undefined : str
-        Where the score relative to that of all features has no value, in words: "where …".
+        When the score relative to that of all features has no value, in words.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Task:
     learner: str
     fold_packages: tuple[str, ...] = ()
     score: str = "F1"
-    undefined: str = "where the F1 of all features is 0"
+    undefined: str = "the F1 of all features is 0"
 
     @property
     def numeric(self) -> bool:
@@ -121,7 +121,7 @@ TASKS = {
             "a number per sample",
             "regression_learner",
             score="R²",
-            undefined="where the R² of all features is not above 0",
+            undefined="the R² of all features is not above 0",
         ),
     )
 }

@@ -15,7 +15,6 @@ import numpy as np
 from scipy import sparse
 
 from experiments.datasets.classes import check_target_is_no_number
-from experiments.datasets.numbers import target_numbers
 from experiments.datasets.column_kinds import EXACT, merged
 from experiments.datasets.given import (
     label_numbers,
@@ -25,6 +24,7 @@ from experiments.datasets.given import (
     texts_of_classes,
 )
 from experiments.datasets.names import as_typed, is_nameless, names_rows
+from experiments.datasets.numbers import target_numbers
 from experiments.datasets.raw import Matrix, RawData, as_text
 from experiments.errors import DatasetError, wrong_name
 from experiments.tasks import REGRESSION

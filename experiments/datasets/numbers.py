@@ -1,4 +1,4 @@
-"""A numeric target: what a source holds, brought to floats. Nothing is guessed: the data set says that it is one."""
+"""A numeric target: what a source holds, brought to floats. It is never guessed: the data set says so."""
 
 from __future__ import annotations
 

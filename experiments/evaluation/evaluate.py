@@ -240,9 +240,7 @@ def evaluate_ranking(
             "learner_seconds": learnt.seconds,
             "learner_converged": learnt.converged and whole["learner_converged"],
             "learner_way": learnt.way,
-            **_scores(
-                cell.task, grid, [*learnt.micro, whole[micro_all]], [*learnt.macro, whole[macro_all]]
-            ),
+            **_scores(cell.task, grid, [*learnt.micro, whole[micro_all]], [*learnt.macro, whole[macro_all]]),
         }
 
     return _each_fold(cell, X, y, previous, fit_options, score)
@@ -542,9 +540,7 @@ def _r2_twice(true: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
     return score, score
 
 
-def _scores(
-    task: str, grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]
-) -> dict[str, Any]:
+def _scores(task: str, grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]) -> dict[str, Any]:
     if TASKS[task].numeric:
         return {"grid": grid, **_along(micro, "r2", "rr2")}
     return {

@@ -39,10 +39,10 @@ def folds(
     """Return the folds of one repeat of a cross-validation, stratified for classes and labels.
 
     They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, for labels
-    ``RepeatedMultilabelStratifiedKFold`` (iterative stratification), and for numbers ``RepeatedKFold``. Neither the ranker nor the number of repeats
-    asked for changes them, so every ranker sees the same folds and repeats can be added later. A repeat's folds can
-    only be had after those of all repeats before, which takes minutes where there are many labels: a process
-    remembers what it has made.
+    ``RepeatedMultilabelStratifiedKFold`` (iterative stratification), and for numbers ``RepeatedKFold``. Neither the
+    ranker nor the number of repeats asked for changes them, so every ranker sees the same folds and repeats can be
+    added later. A repeat's folds can only be had after those of all repeats before, which takes minutes where there
+    are many labels: a process remembers what it has made.
 
     Parameters
     ----------
@@ -239,13 +239,13 @@ def check_numbers(
     n_distinct = len(np.unique(y))
     if len(y) < 2 * n_splits:
         raise SplitError(
-            f"{dataset} cannot be split into {n_splits} folds: it has {count(len(y), 'sample')}, and R² needs two in "
-            f"each test fold; use a protocol with at most {count(max(len(y) // 2, 1), 'fold')} (protocol.n_splits)"
+            f"{dataset} cannot be split into {n_splits} folds: it has {count(len(y), 'sample')}, and R² needs two "
+            f"in each test fold; use a protocol with at most {count(max(len(y) // 2, 1), 'fold')} (protocol.n_splits)"
         )
     if n_distinct == 2:
         logger.warning(
-            "%s: the numeric target has two values, %g and %g; as classes (without dataset.task=regression) it would "
-            "be scored by F1 on stratified folds",
+            "%s: the numeric target has two values, %g and %g; as classes (without dataset.task=regression) it "
+            "would be scored by F1 on stratified folds",
             dataset,
             *np.unique(y),
         )

@@ -78,7 +78,9 @@ class Study:
             config for config in configs if config["dataset"].get("task") in TASKS
         )  # before they are read, which tells what "auto" is
         for config in configs:
-            for key in (task.learner for task in TASKS.values()):  # before the data, which may take long to read
+            for key in (
+                task.learner for task in TASKS.values()
+            ):  # before the data, which may take long to read
                 if config["protocol"].get(key):
                     make_learner(config["protocol"][key], key=key)
             local_data = config["paths"]["local_data"]
@@ -233,7 +235,7 @@ def _check_measure(measure: Mapping[str, Any], config: Mapping[str, Any], data: 
 
 
 def _check_distances(distances: Mapping[tuple[str, str], set[str]]) -> None:
-    """Refuse a study that would rank without labels once for every distance between label sets, and get the same."""
+    """Refuse a study that would rank once for every distance between label sets where there are no labels."""
     for (name, target), several in distances.items():
         if len(several) > 1:
             raise BadInputError(

@@ -155,8 +155,8 @@ def rank(
     X : ndarray or csr_matrix, shape (n, p)
         Training rows; not modified.
     y : ndarray of int, shape (n,), csr_matrix, shape (n, L), or ndarray of float, shape (n,)
-        Class codes; 1 for each label a row has; or a number for each row. Not modified. Labels reach ReliefF and ReliefE as a csr_matrix
-        and every other ranker as a 0/1 array.
+        Class codes; 1 for each label a row has; or a number for each row. Not modified. Labels reach ReliefF and
+        ReliefE as a csr_matrix and every other ranker as a 0/1 array.
     seed : int
         Given to every ``random_state`` that the configuration leaves null, and to the global generators of
         numpy and the standard library while ``fit`` runs (some rankers offer no other way); these are put
@@ -176,7 +176,8 @@ def rank(
     ConfigError
         As from :func:`build`.
     RankerError
-        When the ranker does not take what y holds (classes, labels, numbers); when there are no weights afterwards, not one per feature, or any is NaN or infinite.
+        When the ranker does not take what y holds (classes, labels, numbers); when there are no weights afterwards,
+        not one per feature, or any is NaN or infinite.
     Exception
         Whatever the ranker's own ``fit`` raises, unchanged.
     """

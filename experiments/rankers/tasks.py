@@ -16,8 +16,8 @@ _OF_LABELS = "relieff…, reliefe…, random_forest, and any whose scikit-learn 
 
 
 _OF_NUMBERS = (
-    "relieff…, reliefe…, random_forest, gradient_boosting, permutation_importance, mutual_information, anova_f, and "
-    "scikit-learn's regressors"
+    "relieff…, reliefe…, random_forest, gradient_boosting, permutation_importance, mutual_information, anova_f, "
+    "and scikit-learn's regressors"
 )
 #: Packages whose rankers take classes unless they say that they take numbers.
 _KNOWN = ("sklearn", "reliefe", "experiments", "fast_select", "skrebate")
@@ -111,12 +111,16 @@ def why_no_numbers(built: Any) -> str:
         wrong = [key for key, value in targets.items() if value != "regression"]
         if not wrong:
             return ""
-        return f"takes classes, not numbers ({wrong[0]}={targets[wrong[0]]}); set ranker.{wrong[0]}=regression"
+        return (
+            f"takes classes, not numbers ({wrong[0]}={targets[wrong[0]]}); set ranker.{wrong[0]}=regression"
+        )
     if hasattr(built, "label_type") and _module_of(built).startswith("skrebate."):
         return "" if built.label_type == "continuous" else f"{classes}; set ranker.label_type=continuous"
     if callable(score := getattr(built, "score_func", None)):  # scikit-learn's SelectKBest and its kind
         return why_no_numbers(functools.partial(score))
-    is_classifier = hasattr(built, "__sklearn_tags__") and built.__sklearn_tags__().estimator_type == "classifier"
+    is_classifier = (
+        hasattr(built, "__sklearn_tags__") and built.__sklearn_tags__().estimator_type == "classifier"
+    )
     return classes if known or is_classifier else ""
 
 
