@@ -240,7 +240,8 @@ def check_numbers(
     if len(y) < 2 * n_splits:
         raise SplitError(
             f"{dataset} cannot be split into {n_splits} folds: it has {count(len(y), 'sample')}, and R² needs two "
-            f"in each test fold; use a protocol with at most {count(max(len(y) // 2, 1), 'fold')} (protocol.n_splits)"
+            f"in each test fold; use a protocol with at most {count(max(len(y) // 2, 1), 'fold')} "
+            "(protocol.n_splits)"
         )
     if n_distinct == 2:
         logger.warning(

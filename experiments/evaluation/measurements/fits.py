@@ -23,8 +23,8 @@ def adaptive_k(subject: Subject) -> dict[str, Any]:
     -------
     dict
         ``class_sizes`` (rows of each class; for labels and numbers the number of rows), ``neighbors`` and
-        ``counts``: for each class the numbers of neighbours that were taken, ascending, and how often. A row without another one of its
-        class takes 0 of it.
+        ``counts``: for each class the numbers of neighbours that were taken, ascending, and how often. A row
+        without another one of its class takes 0 of it.
 
     Raises
     ------

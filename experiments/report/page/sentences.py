@@ -109,10 +109,10 @@ def compared(
         if n_folds >= PAPER_FOLDS
         else f" A first look: the paper takes {PAPER_FOLDS} folds, this {n_folds}."
     )
+    how = "the score is R²" if kind.numeric else "F1 is micro-averaged"
     return (
-        f"{count(n_rankers, 'ranker')} on {where} with {kind.target}. Each ranking was made on the training samples "
-        f"of {extent(protocol)} (protocol {protocol['name']}){scored}; "
-        f"{'the score is R²' if kind.numeric else 'F1 is micro-averaged'}.{first}"
+        f"{count(n_rankers, 'ranker')} on {where} with {kind.target}. Each ranking was made on the training "
+        f"samples of {extent(protocol)} (protocol {protocol['name']}){scored}; {how}.{first}"
     )
 
 
