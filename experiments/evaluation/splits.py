@@ -254,11 +254,11 @@ def check_numbers(
         made = folds(y, n_splits=n_splits, repeat=repeat, seed=seed, assignment=assignment)
         for fold, (_, test) in enumerate(made):
             if y[test].min() == y[test].max():
+                have = "the one test sample has" if len(test) == 1 else f"all {len(test)} test samples have"
+                advice = ", another seed, or take the values as classes" if assignment is None else ""
                 raise SplitError(
-                    f"{dataset} cannot be scored by R²: in repeat {repeat}, fold {fold} "
-                    f"{'the one test sample has' if len(test) == 1 else f'all {len(test)} test samples have'} the "
-                    f"target {y[test[0]]:g}, of {n_distinct} different values; use fewer folds (protocol.n_splits)"
-                    + (", another seed, or take the values as classes" if assignment is None else "")
+                    f"{dataset} cannot be scored by R²: in repeat {repeat}, fold {fold}, {have} the target "
+                    f"{y[test[0]]:g}, of {n_distinct} different values; use fewer folds (protocol.n_splits){advice}"
                 )
 
 
