@@ -36,7 +36,7 @@ class Projection:
 
 
 def datasets():
-    """Six data sets that need no file: bundled ones, one with a numeric target, two values with labels, and counts."""
+    """Six data sets that need no file: bundled ones, two values with labels, counts, and a numeric target."""
     rng = np.random.default_rng(5)
     labels = (rng.random((150, 6)) < 0.3).astype(int)
     words = (rng.random((150, 40)) < 0.2 + 0.3 * labels[:, :1]).astype(float)

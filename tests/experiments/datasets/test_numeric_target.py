@@ -150,7 +150,7 @@ def test_truth_values_and_dates_of_parquet(tmp_path):
 def test_several_targets_are_labels_and_no_number(tmp_path):
     frame = pd.DataFrame(X, columns=list("abc")).assign(y=np.arange(N) % 2, z=np.arange(N) // 15)
     frame.to_csv(tmp_path / "my.csv", index=False)
-    with pytest.raises(DatasetError, match="2 target columns, but dataset.task=regression takes one number"):
+    with pytest.raises(DatasetError, match=r"2 target columns, but dataset.task=regression takes one number"):
         loaded(tmp_path, target="[y,z]")
 
 
