@@ -38,7 +38,8 @@ def refusal(ranker: Mapping[str, Any], task: str, n_classes: int | None = None) 
     -------
     str
         The rest of a sentence that begins with the ranker's name; empty when it can, and when that is not known
-        before it is fitted. What cannot be made is not refused here: a run says why.
+        before it is fitted. What cannot be made is refused here for a numeric target alone, to which it was set; of
+        others a run says why.
     """
     try:
         target = locate(ranker["_target_"])
@@ -54,7 +55,11 @@ def refusal(ranker: Mapping[str, Any], task: str, n_classes: int | None = None) 
             return NUMBERS
         is_asked = is_known
     built = _made(ranker) if is_asked else None
-    return "" if built is None else _why(built, task, n_classes)
+    if (
+        isinstance(built, ConfigError) and task == REGRESSION
+    ):  # it may be made for classes, and not for numbers
+        return f"cannot be made for a numeric target: {built}"
+    return "" if built is None or isinstance(built, Exception) else _why(built, task, n_classes)
 
 
 def _why(built: Any, task: str, n_classes: int | None) -> str:
@@ -67,13 +72,15 @@ def _why(built: Any, task: str, n_classes: int | None) -> str:
 
 
 def _made(ranker: Mapping[str, Any]) -> Any:
-    """Make the ranker; None when it raises or does not come back."""
+    """Make the ranker; what it raises instead, or None when it does not come back."""
     made: list[Any] = []
 
     def make() -> None:
         try:
             made.append(build(ranker))
-        except BaseException:  # also sys.exit(): it must not end the program, and a run says what is wrong
+        except Exception as error:  # a run says what is wrong
+            made.append(error)
+        except BaseException:  # sys.exit(): it must not end the program
             return
 
     thread = threading.Thread(target=make, name="asking a ranker", daemon=True)
