@@ -89,7 +89,7 @@ def test_those_that_are_not_refused_rank_numbers(name):
 
 def test_a_stand_in_for_skrebate_says_why_it_cannot_be_made(tmp_path):
     typed = ["dataset=diabetes", "ranker=relieff_as_skrebate", f"paths.results={tmp_path}"]
-    said = 'relieff_as_skrebate cannot rank diabetes: it cannot be made for a numeric target: .*compatible="skrebate"'
+    said = 'cannot rank diabetes: it cannot be made for a numeric target: .*compatible="skrebate"'
     with pytest.raises(BadInputError, match=said):
         run_study(compose_runs(typed).configs, progress=Listening())
 
