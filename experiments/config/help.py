@@ -197,6 +197,8 @@ def _size_made(text: str) -> dict[str, str]:
     )
     rows = settings.pop("n_rows", None)
     size = {} if rows is None else {"rows": rows}
+    if "synthetic.friedman1" in text:
+        settings["n_informative"], settings["n_redundant"] = "5", "0"
     if set(settings) in ({"order", "n_noise"}, {"n_informative", "n_redundant", "n_noise"}):
         size["features"] = str(sum(map(int, settings.values())))
     return size
@@ -214,13 +216,11 @@ def _describe(group: str, path: Path) -> str:
             place, size = "made on the spot", _size_made(text) | size
         if re.search(r"^\s*(-\s+)?(download:|_target_: .*openml)", text, flags=re.M):
             place = "local file or download"
-        stated = re.search(r"^task:\s*(\w+)", text, flags=re.M)
-        if stated is not None and stated[1] == REGRESSION:
-            size["classes"] = "a numeric target"
-        kind = "labels" if stated is not None and stated[1] == "multilabel" else "classes"
-        if len(size) < 3:
-            return f"{size['classes']}; {place}" if stated is not None and stated[1] == REGRESSION else place
-        held = f"{size['classes']} {kind}" if size["classes"].isdecimal() else size["classes"]
+        task = "".join(re.findall(r"^task:\s*(\w+)", text, flags=re.M))
+        kind = "labels" if task == "multilabel" else "classes"
+        held = "a numeric target" if task == REGRESSION else f"{size.get('classes', '?')} {kind}"
+        if not size.keys() >= {"rows", "features"} or "?" in held:
+            return place
         return f"{size['rows']} samples × {size['features']} features, {held}; {place}"
     if group in ("study", "target_distance"):
         return text.partition("\n")[0].lstrip("# ")
