@@ -12,6 +12,7 @@ from pages import Read
 
 from experiments import report
 from experiments.analysis import bayes
+from experiments.analysis.comparison import compare
 from experiments.analysis.groups import groups_of
 from experiments.analysis.scores import DIAGRAMS, MEASURES, measures_of
 from experiments.analysis.selection import expected_of, select
@@ -22,6 +23,7 @@ from experiments.config.compose import compose_runs
 from experiments.execution.runner import collect_study
 from experiments.figures import rf1_curve, style
 from experiments.metrics.fuji import area_under_fuji, fuji_curve
+from experiments.report.page import all_studies
 from experiments.tasks import TASKS, as_scores, task_named
 
 STUDY = """protocol: quick
@@ -170,6 +172,17 @@ def test_the_page_speaks_of_both_apart(made):
     assert {line["data set"] for line in page.lines(f"{classes}-all")} == {"wine"}
     first = page.lines(f"{numbers}-all")[0]
     assert first["max R²"].startswith("0.4") and first["R², all features"].startswith("0.4")
+
+
+def test_the_page_of_all_studies_has_no_r2_in_its_columns_of_f1(made, tmp_path):
+    _, configs, frame, *_ = made
+    comparisons = [compare(frame, group) for group in groups_of(configs)]
+    page = Read(
+        all_studies.write(
+            [all_studies.StudyShown("mine", "made up", comparisons, frame)], tmp_path / "a.html"
+        )
+    )
+    assert {line["data set"] for line in page.lines("results")} == {"wine"}
 
 
 def test_curves_that_lie_below_0_are_in_sight():
