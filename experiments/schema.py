@@ -61,11 +61,27 @@ ROW_SCHEMA = pa.schema(
         # "own_trees": forests were grown by experiments.learners; "learner": by the learner itself; "own_trees,
         # learner": some by each. Null for a learner that goes on from fewer features to more.
         ("learner_way", pa.string()),
+        # Of a numeric target, whose rows have nulls in the columns of F1: as f1_micro and so on, with R².
+        ("r2", _FLOATS),
+        ("r2_all", pa.float64()),
+        ("rr2", _FLOATS),  # r2 / r2_all; NaN where the denominator is not above 0
+        ("aurr2", pa.float64()),
+        ("best_r2", pa.float64()),
     ]
 )
 
 #: Columns that rows written by earlier versions do not have.
-ADDED_COLUMNS = ("time_limit_seconds", "memory_limit_mib", "measurement", "learner_way")
+ADDED_COLUMNS = (
+    "time_limit_seconds",
+    "memory_limit_mib",
+    "measurement",
+    "learner_way",
+    "r2",
+    "r2_all",
+    "rr2",
+    "aurr2",
+    "best_r2",
+)
 
 #: Columns that may differ between two runs of the same cell.
 VOLATILE_COLUMNS = (
@@ -102,7 +118,7 @@ class DatasetConfig:
     """One data set (``conf/dataset/*.yaml``)."""
 
     name: str
-    task: str  # "multiclass" or "multilabel"
+    task: str  # "multiclass", "multilabel" or "regression" (a numeric target), or "auto": classes or labels
     expected: Shape = field(default_factory=Shape)  # classes: the number of labels of a multi-label one
     source: dict[str, Any] | None = None  # where it is read from ...
     sources: list[dict[str, Any]] = field(default_factory=list)  # ... or several, tried in order
@@ -132,6 +148,9 @@ class ProtocolConfig:
     max_rows: int | None = None  # a sample of the rows where there are more; null: all of them
     learner: dict[str, Any] = field(default_factory=dict)  # for one class per sample; features scaled
     multilabel_learner: dict[str, Any] = field(default_factory=dict)  # for labels; features as they are
+    regression_learner: dict[str, Any] = field(
+        default_factory=dict
+    )  # for a numeric target; features standardised
     # What is measured instead, on all rows at once (``experiments.evaluation.measurements``).
     measure: dict[str, Any] | None = None
 

@@ -13,7 +13,7 @@ from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
-from experiments.analysis.scores import MEASURES, comparable, score_table
+from experiments.analysis.scores import MEASURES, Measure, comparable, measures_of, score_table
 from experiments.analysis.selection import Selection, failures, select
 from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
 from experiments.analysis.stability import stability
@@ -88,6 +88,11 @@ class Comparison:
         return stability(self.selection)
 
     @property
+    def measures(self) -> dict[str, Measure]:
+        """What rankers are compared by, under the names of this kind of target."""
+        return measures_of(self.group.task)
+
+    @property
     def rankers(self) -> list[str]:
         """All rankers asked for, in the study's order."""
         return list(self.group.labels)
@@ -117,14 +122,15 @@ class Comparison:
             for dataset, groups in self.same.on.items()
         }
         return [
-            f"The same ranker {where} (equal F1 in every fold): {same_in_words(groups, self.labels, **named)}."
+            f"The same ranker {where} (equal {self.group.kind.score} in every fold): "
+            f"{same_in_words(groups, self.labels, **named)}."
             for where, groups in lines.items()
             if groups
         ]
 
     def nothing(self, measure: str) -> str:
         """Say why no ranker has a number of a measure; "" where one has."""
-        return no_number(self.scores[measure], measure)
+        return no_number(self.scores[measure], self.measures[measure])
 
 
 def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None = None) -> Comparison:
@@ -150,7 +156,7 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
     ranks: dict[str, RankComparison | None] = {}
     reasons, left_out = {}, {}
     for measure, table in scores.items():
-        ranks[measure], reasons[measure], left_out[measure] = _ranks(table, measure)
+        ranks[measure], reasons[measure], left_out[measure] = _ranks(table, measures_of(group.task)[measure])
     return Comparison(
         group=group,
         summary=summed,
@@ -170,15 +176,15 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
     )
 
 
-def no_number(table: pd.DataFrame, measure: str) -> str:
+def no_number(table: pd.DataFrame, measure: Measure) -> str:
     """Say why a table has no number at all.
 
     Parameters
     ----------
     table : DataFrame
         From :func:`experiments.analysis.scores.score_table`, of complete rankers.
-    measure : str
-        A key of :data:`experiments.analysis.scores.MEASURES`.
+    measure : Measure
+        From :func:`experiments.analysis.scores.measures_of`.
 
     Returns
     -------
@@ -195,9 +201,9 @@ def no_number(table: pd.DataFrame, measure: str) -> str:
         if n == 1
         else f"{n} rankers are complete, but their rows hold"
     )
-    if measure == "fit_seconds":
+    if measure.key == "fit_seconds":
         return f"{there} no times (published rows have those of runs on an idle machine alone)"
-    return f"{there} no {MEASURES[measure].title}"
+    return f"{there} no {measure.title}"
 
 
 def _why_untested(group: Group, scores: pd.DataFrame) -> str:
@@ -221,7 +227,7 @@ def _why_untested(group: Group, scores: pd.DataFrame) -> str:
     return NOT_ASKED
 
 
-def _ranks(table: pd.DataFrame, measure: str) -> tuple[RankComparison | None, str, list[str]]:
+def _ranks(table: pd.DataFrame, measure: Measure) -> tuple[RankComparison | None, str, list[str]]:
     kept, left_out = comparable(table)
     why = no_number(table, measure)
     if why and table.size:
@@ -230,4 +236,4 @@ def _ranks(table: pd.DataFrame, measure: str) -> tuple[RankComparison | None, st
         n = int(table.notna().any(axis=0).sum())
         why = f"ranks need two complete rankers on one data set; there {'is' if n == 1 else 'are'} {n}"
         return None, why, left_out
-    return compare_ranks(kept, higher_is_better=MEASURES[measure].higher_is_better), "", left_out
+    return compare_ranks(kept, higher_is_better=measure.higher_is_better), "", left_out

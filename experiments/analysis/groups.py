@@ -10,6 +10,7 @@ import pandas as pd
 
 from experiments.analysis.selection import PAIR, expected_of
 from experiments.formatting import BRANCH_OF, BRANCHES, count
+from experiments.tasks import TASKS, Task
 
 #: Where a ranker's number of iterations stands in its block.
 _ITERATIONS = "n_iterations"
@@ -28,7 +29,7 @@ class Group:
     protocol : str
         Name of the protocol.
     task : str
-        "multiclass" or "multilabel".
+        A key of :data:`experiments.tasks.TASKS`.
     expected : DataFrame
         From :func:`experiments.analysis.selection.expected_of`.
     labels : dict
@@ -64,6 +65,11 @@ class Group:
     max_rows: int | None = None
 
     @property
+    def kind(self) -> Task:
+        """The kind of target, and what its score is called."""
+        return TASKS[self.task]
+
+    @property
     def varies_iterations(self) -> bool:
         """Whether the same ranker is asked for with several numbers of iterations."""
         return bool(self.families.groupby("family")[_ITERATIONS].nunique(dropna=False).gt(1).any())
@@ -96,7 +102,7 @@ def groups_of(configs: Iterable[Mapping[str, Any]], absent: Mapping[str, str] | 
     configs = [config for config in configs if not config["protocol"].get("measure")]
     parts: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for config in configs:
-        parts.setdefault((config["protocol"]["name"], config["dataset"]["task"]), []).append(config)
+        parts.setdefault((config["protocol"]["name"], _task(config["dataset"])), []).append(config)
     tasks, protocols = {task for _, task in parts}, {protocol for protocol, _ in parts}
     made = []
     for (protocol, task), mine in parts.items():
@@ -121,6 +127,14 @@ def groups_of(configs: Iterable[Mapping[str, Any]], absent: Mapping[str, str] | 
             )
         )
     return made
+
+
+def _task(dataset: Mapping[str, Any]) -> str:
+    """Name the kind of target of a data set; one that does not state it has labels if it names several columns."""
+    if dataset["task"] != "auto":
+        return str(dataset["task"])
+    target = (dataset.get("source") or {}).get("target")
+    return "multilabel" if isinstance(target, list | tuple) and len(target) > 1 else "multiclass"
 
 
 def _labels(expected: pd.DataFrame) -> dict[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from experiments.analysis.ties import equalised_rows
+from experiments.tasks import REGRESSION, TASKS
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,40 @@ MEASURES: dict[str, Measure] = {
 }
 
 
+#: Kind of target → its measures: the same keys, with the name of its own score in what is told of them.
+_MEASURES_OF = {
+    name: {
+        key: replace(
+            measure, key=task.column(key), title=task.said(measure.title), meaning=task.said(measure.meaning)
+        )
+        for key, measure in MEASURES.items()
+    }
+    for name, task in TASKS.items()
+}
+
 #: Kind of target → the measures by which ranks are told, those of the paper first.
 DIAGRAMS = {
     "multiclass": ("best_f1", "mean_f1", "best_f1_top_50", "best_f1_top_100", "fit_seconds"),
     "multilabel": ("best_f1_top_10", "mean_f1_top_10", "best_f1", "mean_f1", "fit_seconds"),
+    REGRESSION: ("best_f1", "mean_f1", "best_f1_top_50", "best_f1_top_100", "fit_seconds"),
 }
+
+
+def measures_of(task: str) -> dict[str, Measure]:
+    """Return what rankers are compared by where there is one kind of target.
+
+    Parameters
+    ----------
+    task : str
+        A key of :data:`experiments.tasks.TASKS`.
+
+    Returns
+    -------
+    dict of str to Measure
+        With the keys of :data:`MEASURES`. Of a numeric target, "best_f1" is the highest R² and is called so:
+        ``key="best_r2"``, ``title="max R²"``.
+    """
+    return _MEASURES_OF[task]
 
 
 def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> np.ndarray:
@@ -76,7 +106,7 @@ def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> 
     Parameters
     ----------
     rows : DataFrame
-        Rows with status "ok".
+        Rows with status "ok", from :func:`experiments.analysis.selection.select`.
     measure : str
         A key of :data:`MEASURES`.
     average : {"micro", "macro"}, default="micro"
@@ -85,7 +115,8 @@ def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> 
     Returns
     -------
     ndarray of float64, shape (n_rows,)
-        NaN where there is none: AUrF1 of a fold whose all-features F1 is 0, a time that was not kept.
+        NaN where there is none: AUrF1 of a fold whose all-features F1 is 0 (R² not above 0), a time that was not
+        kept.
 
     Raises
     ------

@@ -16,6 +16,7 @@ import pandas as pd
 from experiments.errors import BadInputError
 from experiments.formatting import count
 from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS
+from experiments.tasks import as_scores
 
 #: What one line of a table stands for.
 PAIR = ["dataset", "protocol", "ranker"]
@@ -163,7 +164,8 @@ def study_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.
     -------
     DataFrame
         Rankings alone, of the expected data sets × protocols × rankers, without repeats and folds beyond those
-        asked for, in the order of ``expected``, then of repeats and folds.
+        asked for, in the order of ``expected``, then of repeats and folds. R² of numeric targets stands in the
+        columns of F1 (:mod:`experiments.tasks`).
 
     Raises
     ------
@@ -182,7 +184,7 @@ def study_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.
             "give one of the two rankers a file of its own in conf/ranker; the rows of both are kept"
         )
     rows = rows.sort_values(["_order", "repeat", "fold"], ignore_index=True)
-    return rows.drop(columns=["_order", "n_splits", "n_repeats"])
+    return as_scores(rows.drop(columns=["_order", "n_splits", "n_repeats"]))
 
 
 def coverage(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> pd.DataFrame:

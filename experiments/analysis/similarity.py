@@ -21,8 +21,8 @@ from experiments.metrics.stability import rounding_as_zero
 #: What can be compared: column of rows, and what is done about negative scores.
 _SOURCES = {
     "weights": ("weights", "clip"),
-    "rf1_micro": ("rf1_micro", "raise"),
-    "rf1_macro": ("rf1_macro", "raise"),
+    "rf1_micro": ("rf1_micro", "clip"),
+    "rf1_macro": ("rf1_macro", "clip"),
 }
 
 
@@ -41,7 +41,8 @@ def pairwise_fuji(
     on : {"weights", "rf1_micro", "rf1_macro"}, default="weights"
         What stands for a ranker: its weights, averaged over folds, negative ones counting as 0 (Relief gives
         those to features that are worse than chance); or its rF1 curve, averaged over the folds that have
-        one, where the numbers of top features are what is put in order.
+        one, where the numbers of top features are what is put in order. An rR² below 0, worse than predicting the
+        mean, counts as 0 too; rF1 is never negative.
 
     Returns
     -------

@@ -146,7 +146,9 @@ def _fetch(chosen: list[str], overrides: Sequence[str]) -> int:
         found = find_out(config, paths, download=True)
         if found.measured:
             size = " × ".join(str(found.measured[key]) for key in ("rows", "features"))
-            print(f"{found.name}: {found.state}, {size}, {found.measured['classes']} classes or labels")
+            n_classes = found.measured.get("classes")
+            held = "a numeric target" if n_classes is None else f"{n_classes} classes or labels"
+            print(f"{found.name}: {found.state}, {size}, {held}")
         else:
             failed += 1
             print(found.error, file=sys.stderr)

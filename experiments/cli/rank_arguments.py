@@ -201,7 +201,7 @@ def in_own_words(message: str, transposed: bool = False) -> str:
             return option(name, ",".join(values)) + tail
         return " ".join(option(name, each) for each in values) + tail
 
-    said = _SETTING.sub(replaced, message)
+    said = _SETTING.sub(replaced, message.replace("dataset.task=regression", "dataset.kind=numbers"))
     if transposed:
         said = re.sub(r", line (\d+)", r", column \1 of the file", said)
     return said

@@ -15,6 +15,7 @@ from typing import Any
 
 from experiments.config import help
 from experiments.config.labels import named, tell_apart, with_changes
+from experiments.config.numeric_targets import for_numbers
 from experiments.config.override_texts import spelled, written
 from experiments.config.overrides import Override, combinations, read_arguments, read_overrides
 from experiments.config.ranker_names import DISTANCE, RankerNames
@@ -38,6 +39,7 @@ from experiments.paths import (
     source_blocks,
     source_paths,
 )
+from experiments.tasks import REGRESSION
 
 __all__ = ["GROUPS", "PROJECT_ROOT", "Plan", "ResolvedConfig", "compose_runs"]
 
@@ -140,6 +142,9 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
             config["study"] = study
     for config in added:
         config["also"] = True
+    for config in distinct:
+        if config["dataset"]["task"] == REGRESSION:  # after names: under these a ranker is typed
+            config["ranker"] = for_numbers(config["ranker"])
     text = help.shown(distinct) if command.action == "show" else ""
     return Plan(command.action, distinct, text)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.errors import ConfigError
+from experiments.tasks import REGRESSION
 
 #: What the page calls the groups, in the order it shows them; the others have one choice each.
 _TITLES = {
@@ -35,7 +36,9 @@ Keys
                                              scores_, coef_ or ranking_)
   also=NAME  also._target_=…  also.KEY=VALUE  a ranker added to those of the study, or of ranker=
   protocol.n_splits  .n_repeats  .grid_points  .max_rows  .learner.PARAMETER  .multilabel_learner.PARAMETER
+                     .regression_learner.PARAMETER
   dataset.path=FILE dataset.target=COLUMN    data of your own, with dataset=csv and the like; [a,b] = labels
+  dataset.task=regression                    the target is a number (R², RReliefF)
   dataset.groups=COLUMN  dataset.folds=FILE  samples that stay together in folds; or the fold of each sample
   paths.local_data=FOLDER                    folder of the data files
   paths.results=FOLDER                       folder for rows, tables and figures
@@ -194,6 +197,8 @@ def _size_made(text: str) -> dict[str, str]:
     )
     rows = settings.pop("n_rows", None)
     size = {} if rows is None else {"rows": rows}
+    if "synthetic.friedman1" in text:
+        settings["n_informative"], settings["n_redundant"] = "5", "0"
     if set(settings) in ({"order", "n_noise"}, {"n_informative", "n_redundant", "n_noise"}):
         size["features"] = str(sum(map(int, settings.values())))
     return size
@@ -211,10 +216,12 @@ def _describe(group: str, path: Path) -> str:
             place, size = "made on the spot", _size_made(text) | size
         if re.search(r"^\s*(-\s+)?(download:|_target_: .*openml)", text, flags=re.M):
             place = "local file or download"
-        kind = "labels" if re.search(r"^task:\s*multilabel", text, flags=re.M) else "classes"
-        if len(size) < 3:
+        task = "".join(re.findall(r"^task:\s*(\w+)", text, flags=re.M))
+        kind = "labels" if task == "multilabel" else "classes"
+        held = "a numeric target" if task == REGRESSION else f"{size.get('classes', '?')} {kind}"
+        if not size.keys() >= {"rows", "features"} or "?" in held:
             return place
-        return f"{size['rows']} samples × {size['features']} features, {size['classes']} {kind}; {place}"
+        return f"{size['rows']} samples × {size['features']} features, {held}; {place}"
     if group in ("study", "target_distance"):
         return text.partition("\n")[0].lstrip("# ")
     if group == "protocol":

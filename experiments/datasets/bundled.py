@@ -9,6 +9,7 @@ from experiments.errors import wrong_name
 
 _LOADERS = {
     "breast_cancer": sklearn_datasets.load_breast_cancer,
+    "diabetes": sklearn_datasets.load_diabetes,
     "digits": sklearn_datasets.load_digits,
     "iris": sklearn_datasets.load_iris,
     "wine": sklearn_datasets.load_wine,
@@ -16,12 +17,12 @@ _LOADERS = {
 
 
 def scikit_learn(name: str) -> RawData:
-    """Load one of scikit-learn's own classification sets.
+    """Load one of scikit-learn's own data sets.
 
     Parameters
     ----------
     name : str
-        ``"breast_cancer"``, ``"digits"``, ``"iris"`` or ``"wine"``.
+        ``"breast_cancer"``, ``"diabetes"`` (a numeric target), ``"digits"``, ``"iris"`` or ``"wine"``.
 
     Returns
     -------
@@ -35,5 +36,5 @@ def scikit_learn(name: str) -> RawData:
     if name not in _LOADERS:
         raise wrong_name("data set of scikit-learn", str(name), sorted(_LOADERS))
     bunch = _LOADERS[name]()
-    class_names = {str(code): str(label) for code, label in enumerate(bunch.target_names)}
+    class_names = {str(code): str(label) for code, label in enumerate(bunch.get("target_names", ()))}
     return RawData(bunch.data, bunch.target, [str(each) for each in bunch.feature_names], class_names)

@@ -90,9 +90,8 @@ def check_target_is_no_number(class_names: Iterable[str], n_rows: int, target: s
         return
     column = "the target" if target is None else f"the target column {target!r}"
     raise DatasetError(
-        f"{column} is numeric: {len(names)} different numbers in {n_rows} rows; the benchmark takes classes "
-        "and labels "
-        "only: choose a column of classes (dataset.target), or make classes of the numbers, such as low and high"
+        f"{column} is numeric: {len(names)} different numbers in {n_rows} rows; say dataset.task=regression, "
+        "choose a column of classes (dataset.target), or make classes of the numbers, such as low and high"
     )
 
 

@@ -24,8 +24,10 @@ from experiments.datasets.given import (
     texts_of_classes,
 )
 from experiments.datasets.names import as_typed, is_nameless, names_rows
+from experiments.datasets.numbers import target_numbers
 from experiments.datasets.raw import Matrix, RawData, as_text
 from experiments.errors import DatasetError, wrong_name
+from experiments.tasks import REGRESSION
 from reliefe.inputs import plain_sparse
 
 #: What may be done about missing values.
@@ -46,7 +48,7 @@ def coded(
     raw : RawData
         As read.
     task : str
-        ``"multiclass"`` or ``"multilabel"``.
+        ``"multiclass"``, ``"multilabel"`` or ``"regression"``.
     drop_constant : bool
         Whether columns with one value only are left out.
     missing : str
@@ -59,12 +61,12 @@ def coded(
     X : ndarray of float64, C order, or canonical csr_matrix of float64; shape (n, p)
         All finite, but for NaN where missing values stay. Of int8 where the source holds nothing else, such as
         genotypes.
-    y : int64 array of shape (n,), or csr_matrix of int8, shape (n, L)
-        Codes 0 … c − 1 in the sorted order of the classes; or 0/1 per label, in the order of the source.
+    y : int64 array of shape (n,), csr_matrix of int8, shape (n, L), or float64 array of shape (n,)
+        Codes 0 … c − 1 in the sorted order of the classes; 0/1 per label, in the order of the source; or numbers.
     feature_names : tuple of str, length p
         A 0/1 column of a nominal one is called ``column=value``.
     class_names : tuple of str, length c or L
-        What a code or label column stands for.
+        What a code or label column stands for; empty for numbers.
 
     Raises
     ------
@@ -81,6 +83,9 @@ def coded(
     if labels.shape[:1] != X.shape[:1]:
         found = labels.shape[0] if labels.ndim else 0
         raise DatasetError(f"{found} labels for {X.shape[0]} rows")
+    if task == "multiclass" and raw.target is not None and labels.dtype.kind in "biufU":
+        texts = [as_text(each) for each in np.unique(labels)]
+        check_target_is_no_number(texts, len(labels), raw.target)
     rows = rows_kept(X, missing)
     if missing == "drop_rows":
         if not rows.size:
@@ -103,6 +108,8 @@ def coded(
         if not kept.size:
             raise DatasetError("all features are constant")
         X, names = X[:, kept], [names[index] for index in kept]
+    if task == REGRESSION:
+        return _stored(X), target_numbers(labels, place_of, raw.target), tuple(names), ()
     if task == "multilabel":
         y, class_names = _label_matrix(labels, raw.label_names, place_of)
     else:

@@ -17,10 +17,12 @@ from experiments.datasets.assignment import FOLDS, GROUPS, Assignment, folds_of_
 from experiments.datasets.download.files import read_file
 from experiments.datasets.encoding import coded, nominal_groups, rows_kept
 from experiments.datasets.names import find_columns, listed, suggestion
+from experiments.datasets.numbers import in_words_of_numbers
 from experiments.datasets.raw import Matrix, RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
 from experiments.locate import RESERVED, locate, parameter_names
 from experiments.paths import Places, default_cache, search_places, source_blocks
+from experiments.tasks import REGRESSION, TASKS
 
 #: Shares of non-zeros are stated to six decimals, as in the paper's tables: half a unit of the last one, and a
 #: little for the rounding of the division.
@@ -28,8 +30,8 @@ SHARE_TOLERANCE = 0.5e-6 + 1e-12
 
 _AT_ONCE = 2**20  # values of a dense matrix that a checksum looks at
 
-#: "auto": one class per sample, or labels, as the source has it.
-TASKS = ("multiclass", "multilabel", "auto")
+#: "auto": one class per sample, or labels, as the source has it. A numeric target is never guessed.
+STATED = (*TASKS, "auto")
 
 
 @dataclass(frozen=True)
@@ -41,15 +43,15 @@ class Dataset:
     name : str
         For people.
     task : str
-        ``"multiclass"`` or ``"multilabel"``.
+        ``"multiclass"``, ``"multilabel"`` or ``"regression"``.
     X : ndarray of float64, C order, or csr_matrix of float64; shape (n, p)
         Finite numbers, and NaN where missing values are left to rankers; of int8 where the source holds nothing
         else, such as genotypes. CSR is canonical: sorted indices, nothing stored twice, no stored zeros.
-    y : ndarray of int64, shape (n,), or csr_matrix of int8, shape (n, L)
+    y : ndarray of int64, shape (n,), csr_matrix of int8, shape (n, L), or ndarray of float64, shape (n,)
         One class per sample: codes 0 … c − 1, in the sorted order of the original classes. Multi-label: 1 where the
-        row has the label; nothing else is stored.
+        row has the label; nothing else is stored. Regression: finite numbers, not all the same.
     class_names : tuple of str, length c or L
-        What code or label column i stands for.
+        What code or label column i stands for; empty for regression.
     feature_names : tuple of str, length p
         In column order.
     checksum : str
@@ -120,8 +122,8 @@ def load(
         When the source or one of its parameters does not exist.
     """
     name, task = dataset["name"], dataset["task"]
-    if task not in TASKS:
-        raise wrong_name("task", str(task), TASKS)
+    if task not in STATED:
+        raise wrong_name("task (dataset.task)", str(task), STATED)
     if dataset.get("groups") is not None and dataset.get("folds") is not None:
         raise ConfigError(f"data set {name}: state either dataset.groups or dataset.folds, not both")
     try:
@@ -140,7 +142,8 @@ def load(
         address = f"; it comes from {dataset['url']}" if dataset.get("url") else ""
         raise MissingFileError(f"data set {name}: {error}{address}") from error
     except DatasetError as error:
-        raise DatasetError(f"data set {name}: {error}") from error
+        said = in_words_of_numbers(str(error)) if task == REGRESSION else str(error)
+        raise DatasetError(f"data set {name}: {said}") from error
     try:
         _compare(name, dataset.get("expected") or {}, X, len(class_names))
     except DatasetError as error:
@@ -301,7 +304,7 @@ def checksum_of(task: str, X: Matrix, y: Matrix) -> str:
     Parameters
     ----------
     task : str
-        "multiclass" or "multilabel".
+        A key of :data:`experiments.tasks.TASKS`.
     X, y : arrays
         As in :class:`Dataset`.
 
@@ -321,7 +324,10 @@ def checksum_of(task: str, X: Matrix, y: Matrix) -> str:
         _add(digest, canonical.data, kind="<f8")
     else:
         _add_dense(digest, X)
-    _add(digest, *([y.indptr, y.indices] if sparse.issparse(y) else [y]))
+    if TASKS[task].numeric:
+        _add(digest, y, kind="<f8")
+    else:
+        _add(digest, *([y.indptr, y.indices] if sparse.issparse(y) else [y]))
     return digest.hexdigest()
 
 

@@ -10,8 +10,11 @@ from typing import Any
 from experiments.datasets.loading import SHARE_TOLERANCE, load, nonzero_share
 from experiments.errors import DatasetError, MissingFileError
 from experiments.programs import program
+from experiments.tasks import REGRESSION
 
 QUANTITIES = ("rows", "features", "classes", "nonzero_share")
+#: Where others have a number of classes.
+_NUMERIC = "numeric"
 _TITLES = ("instances", "features", "classes", "non-zero")
 
 
@@ -87,7 +90,10 @@ def find_out(config: Mapping[str, Any], paths: Mapping[str, Any], *, download: b
     except DatasetError as error:
         return Finding(config, "wrong", {}, str(error))
     values = (*data.X.shape, len(data.class_names), nonzero_share(data.X))
-    return Finding(config, data.origin, dict(zip(QUANTITIES, values, strict=True)))
+    measured = dict(zip(QUANTITIES, values, strict=True))
+    if data.task == REGRESSION:
+        del measured["classes"]
+    return Finding(config, data.origin, measured)
 
 
 def as_text(findings: Sequence[Finding]) -> str:
@@ -104,7 +110,7 @@ def as_text(findings: Sequence[Finding]) -> str:
     head = ["data set", "state", *_TITLES, *(f"{title} (paper)" for title in _TITLES), ""]
     rows = [head]
     for each in findings:
-        stated = each.measured or (each.config.get("expected") or {})
+        stated = _stated(each)
         rows.append(
             [
                 each.name,
@@ -169,7 +175,7 @@ def as_markdown(findings: Sequence[Finding]) -> str:
         "Written by `python run.py datasets check --markdown`; not to be edited by hand. Sizes are as",
         "loaded, after coding (nominal columns as 0/1 features, constant ones left out where the file says so).",
         "A size in brackets is what the YAML file states: the data set was not at hand when this page was written.",
-        "The share is that of non-zeros. For multi-label data, classes are labels.",
+        "The share is that of non-zeros. For multi-label data, classes are labels; numeric is a numeric target.",
     ]
     for title, group in groups.items():
         if not group:
@@ -178,7 +184,7 @@ def as_markdown(findings: Sequence[Finding]) -> str:
         head = ["data set", *_TITLES, *(["the paper's four", "if not the same: why"] if with_paper else [])]
         page += ["", f"## {title}", "", _markdown_row(head), _markdown_row(["---"] * len(head))]
         for each in group:
-            stated = each.measured or (each.config.get("expected") or {})
+            stated = _stated(each)
             row = [each.name]
             row += [_shown(key, stated.get(key), sure=bool(each.measured)) for key in QUANTITIES]
             if with_paper:
@@ -211,7 +217,7 @@ def as_list(configs: Iterable[Mapping[str, Any]]) -> str:
                 config["name"],
                 config["task"],
                 " × ".join(_shown(key, expected.get(key)) for key in QUANTITIES[:2]),
-                _shown("classes", expected.get("classes")),
+                _NUMERIC if config["task"] == REGRESSION else _shown("classes", expected.get("classes")),
                 "paper" if config.get("paper") else "",
                 " ".join(str(config.get("url", "")).split()),
             )
@@ -227,7 +233,13 @@ def _same(quantity: str, stated: float, found: float) -> bool:
     return abs(stated - found) <= (SHARE_TOLERANCE if quantity == "nonzero_share" else 0)
 
 
-def _shown(quantity: str, value: float | None, *, sure: bool = True) -> str:
+def _stated(finding: Finding) -> dict[str, Any]:
+    """Return what was measured, or else what the YAML file states."""
+    stated = dict(finding.measured or finding.config.get("expected") or {})
+    return stated | {"classes": _NUMERIC} if finding.config["task"] == REGRESSION else stated
+
+
+def _shown(quantity: str, value: float | str | None, *, sure: bool = True) -> str:
     if value is None:
         return "?"
     shown = f"{value:.6f}" if quantity == "nonzero_share" else str(value)

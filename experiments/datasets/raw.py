@@ -24,8 +24,8 @@ class RawData:
     X : ndarray or scipy sparse, shape (n, p)
         Numbers; any storage, any numeric type. NaN stands for a missing value.
     labels : ndarray of shape (n,), or ndarray or scipy sparse of shape (n, L)
-        The class of each row, an integer or text; or, for multi-label data, 1 where the row has the label and 0
-        where not.
+        The class of each row, an integer or text, or its number where the target is numeric; or, for
+        multi-label data, 1 where the row has the label and 0 where not.
     feature_names : sequence of str, length p
         In column order.
     class_names : mapping of str to str
@@ -44,6 +44,8 @@ class RawData:
         nothing does.
     groups : ndarray of shape (n,), optional
         Text; samples of one group are to stay together in folds.
+    target : str, optional
+        Name of the target column, where there is one.
     """
 
     X: Matrix
@@ -56,6 +58,7 @@ class RawData:
     informative: Sequence[str] | None = None
     missing_word: Callable[[int, int], str] | None = None
     groups: np.ndarray | None = None
+    target: str | None = None
 
 
 def without_columns(raw: RawData, leave_out: Column | Sequence[Column], file: str) -> RawData:

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import resample
 
 from experiments.datasets.loading import Dataset, checksum_of
+from experiments.tasks import REGRESSION
 
 
 def sampled(data: Dataset, max_rows: int | None, seed: int) -> Dataset:
@@ -33,7 +34,7 @@ def sampled(data: Dataset, max_rows: int | None, seed: int) -> Dataset:
     n = data.X.shape[0]
     if max_rows is None or n <= max_rows:
         return data
-    by_class = None if sparse.issparse(data.y) else data.y
+    by_class = None if sparse.issparse(data.y) or data.task == REGRESSION else data.y
     rows = np.sort(
         resample(np.arange(n), replace=False, n_samples=max_rows, random_state=seed, stratify=by_class)
     )

@@ -1,4 +1,4 @@
-"""Data sets made on the spot, of which it is known which columns decide the class.
+"""Data sets made on the spot, of which it is known which columns decide the class or the number.
 
 The place of the informative columns is random, and their names tell them: ``informative_1`` and so on.
 """
@@ -256,6 +256,47 @@ def clusters(
     return _shuffled(X[:, :telling], X[:, telling:], y, np.random.default_rng(seed))
 
 
+def friedman1(n_rows: int = 500, n_noise: int = 45, noise: float = 1.0, seed: int = 0) -> RawData:
+    """Five uniform columns that decide a number, two of them together, among columns that say nothing.
+
+    The number is 10 sin(π x₁ x₂) + 20 (x₃ − 0.5)² + 10 x₄ + 5 x₅ plus normal noise; all columns are uniform on
+    0 … 1.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 4.
+    n_noise : int
+        Columns that say nothing.
+    noise : float
+        Standard deviation of what is added to the number.
+    seed : int
+        Decides everything that is random.
+
+    Returns
+    -------
+    RawData
+        For a numeric target.
+
+    Raises
+    ------
+    ConfigError
+        For a number out of range.
+
+    Notes
+    -----
+    Source: Friedman, Multivariate adaptive regression splines, The Annals of Statistics 19, 1991; made by
+    :func:`sklearn.datasets.make_friedman1`.
+    """
+    from sklearn.datasets import make_friedman1
+
+    _check("n_rows", n_rows, n_rows >= 4, "at least 4")
+    _check("n_noise", n_noise, n_noise >= 0, "at least 0")
+    _check("noise", noise, 0.0 <= noise < np.inf, "at least 0")
+    X, y = make_friedman1(n_samples=n_rows, n_features=5 + n_noise, noise=noise, random_state=seed)
+    return _shuffled(X[:, :5], X[:, 5:], y, np.random.default_rng(seed))
+
+
 def _check(name: str, value: Any, holds: bool, allowed: str) -> None:
     if not holds:
         raise ConfigError(f"{name}={value}: expected {allowed}")
@@ -269,7 +310,7 @@ def _shuffled(telling: np.ndarray, noise: np.ndarray, y: np.ndarray, rng: np.ran
     all_names = [*names, *(f"noise_{number + 1}" for number in range(noise.shape[1]))]
     return RawData(
         everything[rows][:, order],
-        np.asarray(y, dtype=np.int64)[rows],
+        (y if y.dtype.kind == "f" else y.astype(np.int64))[rows],
         [all_names[column] for column in order],
         informative=tuple(names),
     )

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from experiments.datasets.classes import check_target_is_no_number
 from experiments.datasets.download.files import Content, read_file
 from experiments.datasets.names import Column, find_columns, is_nameless
 from experiments.datasets.raw import RawData, as_text
@@ -386,4 +387,5 @@ def _classes(raw: RawData) -> tuple[np.ndarray, tuple[str, ...]]:
     distinct, codes = np.unique(raw.labels, return_inverse=True)
     readable = {str(key): str(value) for key, value in (raw.class_names or {}).items()}
     texts = [as_text(each) for each in distinct]
+    check_target_is_no_number(texts, len(codes), raw.target)
     return codes.astype(np.int64), tuple(readable.get(text, text) for text in texts)

@@ -18,12 +18,7 @@ from experiments.rankers.missing import leaving_missing
 from experiments.schema import ROWS_VERSION
 from experiments.store.keys import cell_key, keys_of_repeats
 from experiments.store.store import Store
-
-#: Task → which learner of a protocol it takes, and the packages beside the usual ones that make its folds.
-_OF_TASK = {
-    "multiclass": ("learner", ()),
-    "multilabel": ("multilabel_learner", ("iterative-stratification",)),
-}
+from experiments.tasks import TASKS
 
 #: Settings that never decide numbers, so changing them runs nothing again.
 _INDIFFERENT = ("display_name", "n_jobs", "verbose")
@@ -44,7 +39,7 @@ class Cell:
     checksum : str
         Of the data set.
     task : str
-        The data set's: "multiclass" or "multilabel".
+        The data set's, a key of :data:`experiments.tasks.TASKS`.
     dataset, ranker, protocol : str
         Names for people, not part of the key. ``ranker`` is "" for kind "all_features".
     repeat : int
@@ -106,7 +101,7 @@ def learner_of(protocol: Mapping[str, Any], task: str) -> dict[str, Any]:
     protocol : mapping
         A block of ``conf/protocol``.
     task : str
-        "multiclass" or "multilabel".
+        A key of :data:`experiments.tasks.TASKS`.
 
     Returns
     -------
@@ -117,9 +112,9 @@ def learner_of(protocol: Mapping[str, Any], task: str) -> dict[str, Any]:
     ConfigError
         If the protocol has none for this task, or there is no such task.
     """
-    if task not in _OF_TASK:
-        raise ConfigError(f"no protocol for the task {task!r} (only {', '.join(_OF_TASK)})")
-    key = _OF_TASK[task][0]
+    if task not in TASKS:
+        raise ConfigError(f"no protocol for the task {task!r} (only {', '.join(TASKS)})")
+    key = TASKS[task].learner
     if not protocol.get(key):
         raise ConfigError(
             f"the protocol {protocol['name']} has no learner for the task {task}; "
@@ -167,7 +162,7 @@ def cells_of(
     protocol, ranker = config["protocol"], config["ranker"]
     if protocol.get("measure"):
         return _measurements(config, checksum, task, tuple(informative), gaps)
-    learner, of_folds = learner_of(protocol, task), _OF_TASK[task][1]
+    learner, of_folds = learner_of(protocol, task), TASKS[task].fold_packages
     common = {
         "rows_version": ROWS_VERSION,
         "checksum": checksum,

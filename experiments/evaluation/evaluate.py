@@ -21,7 +21,7 @@ import pyarrow as pa
 from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from experiments.datasets.raw import Matrix
 from experiments.errors import ConfigError, wrong_name
@@ -35,6 +35,7 @@ from experiments.evaluation.versions import installed
 from experiments.learners.forest import fit_predict
 from experiments.locate import locate, parameter_names
 from experiments.metrics.f1 import f1_micro_macro, f1_micro_macro_labels
+from experiments.metrics.r2 import in_range, r2
 from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid, relative_f1
 from experiments.processes import ctrl_c_watched
 from experiments.rankers import RankResult, built_value
@@ -42,6 +43,7 @@ from experiments.rankers.fitting import FitEnded, described
 from experiments.rankers.instrumentation import Noise, one_thread
 from experiments.rankers.missing import takes_missing
 from experiments.store.rows import all_ok, machine, to_frame, to_table
+from experiments.tasks import TASKS
 from reliefe.ranking import descending_order
 
 #: What is null in the rows when timings do not count.
@@ -102,7 +104,7 @@ def make_learner(config: Mapping[str, Any], seed: int = 0, *, key: str = "learne
     Parameters
     ----------
     config : mapping
-        ``_target_``, a scikit-learn classifier, and its parameters.
+        ``_target_``, a scikit-learn classifier or regressor, and its parameters.
     seed : int, default=0
         Given to a ``random_state`` that the configuration leaves open.
     key : str, default="learner"
@@ -153,8 +155,8 @@ def evaluate_all_features(
         Of kind "all_features".
     X : float64 ndarray of shape (n, p), or csr_matrix
         Not modified.
-    y : int array of shape (n,), or csr_matrix of shape (n, L)
-        Class codes, 0 … c − 1, or which labels each row has.
+    y : int array of shape (n,), csr_matrix of shape (n, L), or float array of shape (n,)
+        Class codes, 0 … c − 1; which labels each row has; or a number for each row, by ``cell.task``.
     previous : pyarrow.Table, optional
         Rows of the same cell from before; those that ``fit_options.keep`` approves of are kept, only the other
         folds run.
@@ -174,7 +176,7 @@ def evaluate_all_features(
             "learner_seconds": learnt.seconds,
             "learner_converged": learnt.converged,
             "learner_way": learnt.way,
-            **_scores(grid, learnt.micro, learnt.macro),
+            **_scores(cell.task, grid, learnt.micro, learnt.macro),
         }
 
     return _each_fold(cell, X, y, previous, fit_options, score)
@@ -204,8 +206,8 @@ def evaluate_ranking(
         Of kind "ranking".
     X : float64 ndarray of shape (n, p), or csr_matrix
         Not modified.
-    y : int array of shape (n,), or csr_matrix of shape (n, L)
-        Class codes, 0 … c − 1, or which labels each row has.
+    y : int array of shape (n,), csr_matrix of shape (n, L), or float array of shape (n,)
+        Class codes, 0 … c − 1; which labels each row has; or a number for each row, by ``cell.task``.
     reference : pyarrow.Table
         Rows of ``cell.reference``: the score of all features is not computed again.
     previous : pyarrow.Table, optional
@@ -220,7 +222,8 @@ def evaluate_ranking(
         A fold whose ranker or learner fails, or that has no score of all features, is a row with status "failed"
         and the error.
     """
-    columns = ["fold", "status", "error", "f1_micro_all", "f1_macro_all", "learner_converged"]
+    micro_all, macro_all = ("r2_all",) * 2 if TASKS[cell.task].numeric else ("f1_micro_all", "f1_macro_all")
+    columns = list(dict.fromkeys(["fold", "status", "error", micro_all, macro_all, "learner_converged"]))
     of_fold = {row["fold"]: row for row in reference.select(columns).to_pylist()}
 
     def score(part: _Part, noise: Noise) -> dict[str, Any]:
@@ -239,7 +242,7 @@ def evaluate_ranking(
             "learner_seconds": learnt.seconds,
             "learner_converged": learnt.converged and whole["learner_converged"],
             "learner_way": learnt.way,
-            **_scores(grid, [*learnt.micro, whole["f1_micro_all"]], [*learnt.macro, whole["f1_macro_all"]]),
+            **_scores(cell.task, grid, [*learnt.micro, whole[micro_all]], [*learnt.macro, whole[macro_all]]),
         }
 
     return _each_fold(cell, X, y, previous, fit_options, score)
@@ -256,8 +259,8 @@ def evaluate_measurement(
         With ``measure``: the block of a function of :mod:`experiments.evaluation.measurements`, or one like them.
     X : float64 ndarray of shape (n, p), or csr_matrix
         Not modified.
-    y : int array of shape (n,), or csr_matrix of shape (n, L)
-        Class codes, 0 … c − 1, or which labels each row has.
+    y : int array of shape (n,), csr_matrix of shape (n, L), or float array of shape (n,)
+        Class codes, 0 … c − 1; which labels each row has; or a number for each row, by ``cell.task``.
     previous : pyarrow.Table, optional
         Rows of the same cell from before; one that ``fit_options.keep`` approves of is kept.
     fit_options : FitOptions, optional
@@ -293,7 +296,7 @@ class _Part:
 
     fold: int
     seed: int
-    n_classes: int  # or labels
+    n_classes: int  # or labels; 0 for numbers
     X_train: Any
     y_train: Matrix
     X_test: Any
@@ -343,7 +346,11 @@ def _each_fold(
         "versions": json.dumps({**_INFORMATIVE, **cell.versions}),
         "machine": json.dumps(machine()),
     }
-    n_classes = y.shape[1] if sparse.issparse(y) else int(np.max(y)) + 1
+    n_classes = 0
+    if TASKS[cell.task].numeric:
+        y = in_range(y)
+    else:
+        n_classes = y.shape[1] if sparse.issparse(y) else int(np.max(y)) + 1
     rows = []
     if cell.measure:
         splits = [(np.arange(X.shape[0]), np.arange(0))]
@@ -506,12 +513,17 @@ class _Fitting:
             # Learners of label matrices take them dense only; a byte a label is the least that can be. Columns are
             # left as they are: scaling is there for logistic regression to converge.
             self._y = part.y_train.astype(np.uint8).toarray()
-            self._f1 = f1_micro_macro_labels
+            self._score: Callable[..., tuple[float, float]] = f1_micro_macro_labels
         else:
             self._y = part.y_train
-            self._f1 = partial(f1_micro_macro, n_classes=part.n_classes)
             # Scaling works column by column, so that of the features used is that of all of them, once per fold.
-            scaler = MaxAbsScaler(copy=False)
+            if TASKS[cell.task].numeric:
+                self._score = _r2_twice
+                # Zeros of sparse data stay zeros; where a feature is centred, linear regression does not care.
+                scaler = StandardScaler(copy=False, with_mean=not sparse.issparse(train))
+            else:
+                self._score = partial(f1_micro_macro, n_classes=part.n_classes)
+                scaler = MaxAbsScaler(copy=False)
             train = scaler.fit_transform(train)
             test = scaler.transform(test)
         self._train, self._test = train, test
@@ -527,7 +539,7 @@ class _Fitting:
         else:
             predicted = next(self._path).predict(X_test)
         seconds = time.perf_counter() - start
-        micro, macro = self._f1(self._part.y_test, predicted)
+        micro, macro = self._score(self._part.y_test, predicted)
         return Score(micro, macro, seconds, way)
 
 
@@ -536,15 +548,29 @@ def _floats(X: Any) -> Any:
     return X if X.dtype.kind == "f" else X.astype(np.float64)
 
 
-def _scores(grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]) -> dict[str, Any]:
-    scores: dict[str, Any] = {"grid": grid}
-    for average, curve in (("micro", np.array(micro)), ("macro", np.array(macro))):
-        relative = relative_f1(curve)
-        scores |= {
-            f"f1_{average}": curve,
-            f"f1_{average}_all": curve[-1],
-            f"rf1_{average}": relative,
-            f"aurf1_{average}": area_under_relative_f1(relative),
-            f"best_f1_{average}": curve.max(),
-        }
-    return scores
+def _r2_twice(true: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
+    """Return R² in the places of micro and macro F1."""
+    score = r2(true, predicted)
+    return score, score
+
+
+def _scores(task: str, grid: np.ndarray, micro: Sequence[float], macro: Sequence[float]) -> dict[str, Any]:
+    if TASKS[task].numeric:
+        return {"grid": grid, **_along(micro, "r2", "rr2")}
+    return {
+        "grid": grid,
+        **_along(micro, "f1_micro", "rf1_micro"),
+        **_along(macro, "f1_macro", "rf1_macro"),
+    }
+
+
+def _along(scores: Sequence[float], name: str, relative_name: str) -> dict[str, Any]:
+    curve = np.array(scores)
+    relative = relative_f1(curve)
+    return {
+        name: curve,
+        f"{name}_all": curve[-1],
+        relative_name: relative,
+        f"au{relative_name}": area_under_relative_f1(relative),
+        f"best_{name}": curve.max(),
+    }

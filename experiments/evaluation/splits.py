@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedGroupKFold
+from sklearn.model_selection import GroupKFold, RepeatedKFold, RepeatedStratifiedKFold, StratifiedGroupKFold
 
 from experiments.datasets.assignment import FOLDS, GROUPS, Assignment
 from experiments.datasets.classes import are_many_numbers
@@ -36,18 +36,18 @@ class SplitError(BadInputError):
 def folds(
     y: Any, *, n_splits: int, repeat: int, seed: int, assignment: Assignment | None = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the folds of one repeat of a stratified cross-validation.
+    """Return the folds of one repeat of a cross-validation, stratified for classes and labels.
 
-    They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, or for labels
-    ``RepeatedMultilabelStratifiedKFold`` (iterative stratification). Neither the ranker nor the number of repeats
-    asked for changes them, so every ranker sees the same folds and repeats can be added later. A repeat's folds can
-    only be had after those of all repeats before, which takes minutes where there are many labels: a process
-    remembers what it has made.
+    They are the ones ``RepeatedStratifiedKFold`` gives for that repeat, for labels
+    ``RepeatedMultilabelStratifiedKFold`` (iterative stratification), and for numbers ``RepeatedKFold``. Neither the
+    ranker nor the number of repeats asked for changes them, so every ranker sees the same folds and repeats can be
+    added later. A repeat's folds can only be had after those of all repeats before, which takes minutes where there
+    are many labels: a process remembers what it has made.
 
     Parameters
     ----------
-    y : int array of shape (n,), or csr_matrix of shape (n, L)
-        Class of each row, or which labels it has.
+    y : int array of shape (n,), csr_matrix of shape (n, L), or float array of shape (n,)
+        Class of each row, which labels it has, or its number.
     n_splits : int
         Number of folds.
     repeat : int
@@ -55,8 +55,8 @@ def folds(
     seed : int
         Seed of the study, 0 … 2³² − 1.
     assignment : Assignment, optional
-        Groups of samples that stay together: the folds are those of ``StratifiedGroupKFold``, for labels of
-        ``GroupKFold``, shuffled anew for each repeat. Or the fold of each sample, which decides alone.
+        Groups of samples that stay together: the folds are those of ``StratifiedGroupKFold``, for labels and
+        numbers of ``GroupKFold``, shuffled anew for each repeat. Or the fold of each sample, which decides alone.
 
     Returns
     -------
@@ -121,6 +121,11 @@ def _remembered(
     return known.made[repeat]
 
 
+def _are_numbers(y: Any) -> bool:
+    """Whether a target holds a number per sample: classes are whole numbers, and of an integer type."""
+    return y.dtype.kind == "f"
+
+
 def _repeats(y: Any, n_splits: int, seed: int) -> Iterator[np.ndarray]:
     """Yield, repeat after repeat, in which fold each row is tested."""
     if sparse.issparse(y):
@@ -129,6 +134,8 @@ def _repeats(y: Any, n_splits: int, seed: int) -> Iterator[np.ndarray]:
         # The package wants the whole label matrix; a byte a label is the least it comes in. A fold without a row is
         # first choice for every label, so none stays empty.
         of_kind, target = RepeatedMultilabelStratifiedKFold, y.astype(bool).toarray()
+    elif _are_numbers(y):
+        of_kind, target = RepeatedKFold, None
     else:
         of_kind, target = RepeatedStratifiedKFold, y
     n_rows = y.shape[0]
@@ -151,7 +158,8 @@ def _repeats(y: Any, n_splits: int, seed: int) -> Iterator[np.ndarray]:
 def _grouped(y: Any, groups: np.ndarray, n_splits: int, seed: int) -> Iterator[np.ndarray]:
     """Yield, repeat after repeat, in which fold each row is tested; no group is in two."""
     rng = np.random.RandomState(seed)  # what scikit-learn's splitters take
-    of_kind, target = (GroupKFold, None) if sparse.issparse(y) else (StratifiedGroupKFold, y)
+    stratified = not (sparse.issparse(y) or _are_numbers(y))
+    of_kind, target = (StratifiedGroupKFold, y) if stratified else (GroupKFold, None)
     while True:
         splitter = of_kind(n_splits=n_splits, shuffle=True, random_state=rng)
         tests = np.empty(len(groups), dtype=np.int32)
@@ -199,6 +207,59 @@ def check_assignment(
             f"{dataset} has {count(n, 'fold')} of its own, which are not drawn anew: "
             f"protocol.n_splits={n} protocol.n_repeats=1"
         )
+
+
+def check_numbers(
+    y: np.ndarray,
+    *,
+    n_splits: int,
+    n_repeats: int,
+    seed: int,
+    assignment: Assignment | None = None,
+    dataset: str = "the data set",
+) -> None:
+    """Check before the first cell that R² is defined in every test fold of a numeric target.
+
+    Parameters
+    ----------
+    y : float array of shape (n,)
+        A number per row.
+    n_splits, n_repeats, seed, assignment
+        As for :func:`folds`; all repeats are looked at.
+    dataset : str
+        Name of the data set, for the messages.
+
+    Raises
+    ------
+    SplitError
+        If there are fewer than two folds, or a test fold has fewer than two different numbers.
+    """
+    if n_splits < 2:
+        raise SplitError(f"protocol.n_splits must be at least 2, got {n_splits}")
+    n_distinct = len(np.unique(y))
+    if len(y) < 2 * n_splits:
+        raise SplitError(
+            f"{dataset} cannot be split into {n_splits} folds: it has {count(len(y), 'sample')}, and R² needs two "
+            f"in each test fold; use a protocol with at most {count(max(len(y) // 2, 1), 'fold')} "
+            "(protocol.n_splits)"
+        )
+    if n_distinct == 2:
+        logger.warning(
+            "%s: the numeric target has two values, %g and %g; as classes (without dataset.task=regression) it "
+            "would be scored by F1 on stratified folds",
+            dataset,
+            *np.unique(y),
+        )
+    for repeat in range(n_repeats):
+        made = folds(y, n_splits=n_splits, repeat=repeat, seed=seed, assignment=assignment)
+        for fold, (_, test) in enumerate(made):
+            if y[test].min() == y[test].max():
+                have = "the one test sample has" if len(test) == 1 else f"all {len(test)} test samples have"
+                advice = ", another seed, or take the values as classes" if assignment is None else ""
+                raise SplitError(
+                    f"{dataset} cannot be scored by R²: in repeat {repeat}, fold {fold}, {have} the target "
+                    f"{y[test[0]]:g}, of {n_distinct} different values; use fewer folds (protocol.n_splits){advice}"
+                )
 
 
 def check_classes(
@@ -254,8 +315,7 @@ def check_classes(
             raise SplitError(f"{dataset} cannot be split: {largest}, and two folds need two of a {kind}")
         numeric = kind == "class" and class_names is not None and are_many_numbers(names)
         advice = (
-            f"its {len(present)} classes are numbers: is the target numeric? The benchmark takes classes and "
-            "labels only"
+            f"its {len(present)} classes are numbers: is the target numeric? Then say dataset.task=regression"
             if numeric
             else f"use a protocol with at most {count(sizes.max(), 'fold')} (protocol.n_splits)"
         )

@@ -23,6 +23,7 @@ NUMBERS: dict[str, int] = {
     # Folds and scores of the learner on given features, by task.
     "evaluation.multiclass": 1,
     "evaluation.multilabel": 1,
+    "evaluation.regression": 1,
     # From weights to a curve: order of features, grid, relative F1.
     "evaluation.ranking": 1,
     # Rankers.
@@ -38,9 +39,11 @@ NUMBERS: dict[str, int] = {
     "experiments.rankers.information.JMI": 2,
     "experiments.rankers.information.MRMR": 1,
     "experiments.rankers.scores.ForestPermutation": 1,
+    "experiments.rankers.scores.ForestPermutationOfNumbers": 1,
     "experiments.rankers.scores.L1Logistic": 1,
     "experiments.rankers.scores.anova_f": 1,
     "experiments.rankers.scores.chi2": 1,
+    "experiments.rankers.scores.linear_f": 1,
     # Learners.
     "experiments.learners.NestedLogisticRegression": 1,
     # Measurements (by their names in keys), and the functions that they are given.

@@ -26,6 +26,7 @@ from experiments.formatting import count, duration
 from experiments.locate import locate
 from experiments.metrics.duration import Size, fold_seconds
 from experiments.store.store import Store
+from experiments.tasks import TASKS
 from reliefe._compiled import any_kept
 from reliefe.ranking import descending_order
 
@@ -170,9 +171,8 @@ def size_of(data: Dataset) -> Size:
     X, y = data.X, data.y
     stored = X.nnz if hasattr(X, "nnz") else int(np.count_nonzero(X))
     labels = data.task == "multilabel"
-    return Size(
-        X.shape[0], X.shape[1], stored, y.shape[1] if labels else int(y.max()) + 1, labels, hasattr(X, "nnz")
-    )
+    n_targets = y.shape[1] if labels else 1 if TASKS[data.task].numeric else int(y.max()) + 1
+    return Size(X.shape[0], X.shape[1], stored, n_targets, labels, hasattr(X, "nnz"))
 
 
 def estimate(

@@ -37,6 +37,7 @@ from experiments.rankers.isolation import MAKING_SECONDS
 from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS, when_again
 from experiments.store.rows import to_frame
 from experiments.store.store import Quarantined, Store
+from experiments.tasks import REGRESSION, TASKS, as_scores
 
 logger = logging.getLogger(__name__)
 
@@ -440,12 +441,13 @@ def _closing_words(result: StudyResult) -> list[str]:
         )
     ranked = result.frame[(result.frame["kind"] == "ranking") & (result.frame["status"] == "ok")]
     # A fold counts once, however many rankers have a row for it, as under the tables.
-    for (dataset, protocol), rows in ranked.groupby(["dataset", "protocol"], sort=False):
+    for (dataset, protocol), rows in as_scores(ranked).groupby(["dataset", "protocol"], sort=False):
         folds = rows.groupby(["repeat", "fold"])["aurf1_micro"].apply(lambda values: values.isna().any())
         if folds.any():
+            task = TASKS[REGRESSION if rows["r2_all"].notna().any() else "multiclass"]
             lines.append(
-                f"rF1 has no value in {int(folds.sum())} of {count(len(folds), 'fold')} of {dataset} ({protocol}), "
-                "where the F1 of all features is 0"
+                f"r{task.score} has no value in {int(folds.sum())} of {count(len(folds), 'fold')} of {dataset} "
+                f"({protocol}), where {task.undefined}"
             )
     for status, said in BAD_STATUSES.items():
         for limited in (True, False):

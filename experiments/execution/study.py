@@ -16,16 +16,14 @@ from experiments.datasets.sampling import sampled
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluation.cell import Cell, cells_of, learner_of
 from experiments.evaluation.evaluate import make_learner
-from experiments.evaluation.splits import check_assignment, check_classes
+from experiments.evaluation.splits import check_assignment, check_classes, check_numbers
 from experiments.execution.worker import is_settled
 from experiments.locate import locate
 from experiments.paths import check_folder
 from experiments.rankers.fitting import Limits
 from experiments.rankers.refusals import refusal
 from experiments.store.store import Store
-
-#: Tasks that a YAML file may state; "auto" is known when the data are read.
-TASKS = ("multiclass", "multilabel")
+from experiments.tasks import TASKS
 
 
 class Study:
@@ -74,15 +72,13 @@ class Study:
         loaded: dict[str, datasets.Dataset] = {}
         samples: dict[tuple[str, int | None, int], datasets.Dataset] = {}
         gaps: dict[tuple[str, int | None, int], Any] = {}
-        distances: dict[str, set[str]] = defaultdict(
-            set
-        )  # of data sets with classes, where they mean nothing
-        checked = set()
-        _check_tasks(
-            config for config in configs if config["dataset"].get("task") in TASKS
-        )  # before they are read
+        # Of data sets without labels, where they mean nothing.
+        distances: dict[tuple[str, str], set[str]] = defaultdict(set)
+        checked: set[tuple[Any, ...]] = set()
+        # Before the data are read, which tells what "auto" is and may take long.
+        _check_tasks(config for config in configs if config["dataset"].get("task") in TASKS)
         for config in configs:
-            for key in ("learner", "multilabel_learner"):  # before the data, which may take long to read
+            for key in (task.learner for task in TASKS.values()):
                 if config["protocol"].get(key):
                     make_learner(config["protocol"][key], key=key)
             local_data = config["paths"]["local_data"]
@@ -105,21 +101,19 @@ class Study:
                 gaps[drawn] = samples[drawn].gaps
             data = samples[drawn]
             _check_tasks([config], data)
-            if data.task == "multiclass" and "target_distance" in config["ranker"]:
+            if data.task != "multilabel" and "target_distance" in config["ranker"]:
                 distance = json.dumps(config["ranker"]["target_distance"], default=str)
-                distances[config["dataset_key"]].add(distance)
+                distances[config["dataset_key"], TASKS[data.task].target].add(distance)
             if measure := config["protocol"].get("measure"):  # which has neither learner nor folds
                 _check_measure(measure, config, data)
             else:
                 learner_of(config["protocol"], data.task)
-                if (*drawn, n_splits) not in checked:
-                    checked.add((*drawn, n_splits))
-                    check_classes(data.y, n_splits=n_splits, class_names=data.class_names, dataset=data.name)
-                if data.assignment is not None:
-                    n_repeats = config["protocol"]["n_repeats"]
-                    check_assignment(
-                        data.assignment, n_splits=n_splits, n_repeats=n_repeats, dataset=data.name
-                    )
+                split = (*drawn, n_splits, config["protocol"]["n_repeats"])
+                if split not in checked:
+                    # More repeats of the same folds have the same classes.
+                    told = any(each[:-1] == split[:-1] for each in checked)
+                    checked.add(split)
+                    _check_split(data, config, again=told)
             self.data[data.checksum] = data
             known: dict[str, Any] = {
                 "checksum": data.checksum,
@@ -181,12 +175,31 @@ class Study:
         return sorted(cells, key=size, reverse=True)
 
 
+def _check_split(data: datasets.Dataset, config: Mapping[str, Any], *, again: bool) -> None:
+    """Say before the first cell what a fold would fail with."""
+    n_splits, n_repeats = (config["protocol"][key] for key in ("n_splits", "n_repeats"))
+    numeric = TASKS[data.task].numeric
+    if not (numeric or again):
+        check_classes(data.y, n_splits=n_splits, class_names=data.class_names, dataset=data.name)
+    if data.assignment is not None:
+        check_assignment(data.assignment, n_splits=n_splits, n_repeats=n_repeats, dataset=data.name)
+    if numeric:
+        check_numbers(
+            data.y,
+            n_splits=n_splits,
+            n_repeats=n_repeats,
+            seed=config["seed"],
+            assignment=data.assignment,
+            dataset=data.name,
+        )
+
+
 def _check_tasks(configs: Iterable[Mapping[str, Any]], data: datasets.Dataset | None = None) -> None:
     """Refuse rankers that cannot take what the data sets hold; all of them are named."""
     refused: dict[tuple[str, str], list[str]] = {}
     for config in configs:
         ranker = config["ranker"]
-        n_classes = None if data is None or data.task == "multilabel" else len(np.unique(data.y))
+        n_classes = None if data is None or data.task != "multiclass" else len(np.unique(data.y))
         task = config["dataset"]["task"] if data is None else data.task
         if why := _refusal(json.dumps(ranker, sort_keys=True, default=str), task, n_classes):
             refused.setdefault((config["ranker_key"], why), []).append(config["dataset_key"])
@@ -221,12 +234,12 @@ def _check_measure(measure: Mapping[str, Any], config: Mapping[str, Any], data: 
         )
 
 
-def _check_distances(distances: Mapping[str, set[str]]) -> None:
-    """Refuse a study that would rank classes once for every distance between label sets, and get the same."""
-    for name, several in distances.items():
+def _check_distances(distances: Mapping[tuple[str, str], set[str]]) -> None:
+    """Refuse a study that would rank once for every distance between label sets where there are no labels."""
+    for (name, target), several in distances.items():
         if len(several) > 1:
             raise BadInputError(
-                f"{name} has one class per sample, for which {len(several)} target distances give the same ranking "
+                f"{name} has {target}, for which {len(several)} target distances give the same ranking "
                 f"{len(several)} times; leave the distance out (dataset={name} ranker=relieff), or take a "
                 "multi-label data set"
             )

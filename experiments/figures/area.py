@@ -24,6 +24,7 @@ def figure(
     title: str,
     note: str = "",
     labels: Mapping[str, str] | None = None,
+    score: str = "F1",
 ) -> Figure:
     """Draw a heat map, and beside it the means.
 
@@ -39,6 +40,8 @@ def figure(
         Small print.
     labels : mapping, optional
         Ranker → name to show.
+    score : str, default="F1"
+        What the curves are relative to all features in.
 
     Returns
     -------
@@ -46,7 +49,7 @@ def figure(
         Rankers in the order of ``areas``; below them those that are not in it.
     """
     if not table.size or not table.notna().any(axis=None):
-        return empty(title, "no ranker has an AUrF1 on any data set", note)
+        return empty(title, f"no ranker has an AUr{score} on any data set", note)
     labels = dict(labels or {})
     order = [*areas["ranker"], *(each for each in table.columns if each not in set(areas["ranker"]))]
     cells = table[order].T
@@ -73,7 +76,7 @@ def figure(
             means.plot([line.mean], [place], "o", color=color, gid=f"mean {line.ranker}")
         means.axvline(1.0, color="0.45", linewidth=0.8, zorder=1, gid="all features")
         means.tick_params(axis="y", left=False, labelleft=False)
-        means.set_xlabel("mean AUrF1, 95 % interval")
+        means.set_xlabel(f"mean AUr{score}, 95 % interval")
         means.grid(True, axis="x")
         means.grid(False, axis="y")
         means.margins(x=0.08)

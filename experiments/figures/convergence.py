@@ -61,7 +61,7 @@ def draw(axes: Axes, points: pd.DataFrame, looks: Mapping[str, style.Look]) -> N
         axes.set_ylim(min(low, 1.0) - margin, max(high, 1.0) + margin)
 
 
-def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
+def figure(points: pd.DataFrame, *, title: str, note: str = "", score: str = "F1") -> Figure:
     """Make the whole figure, two panels in a row.
 
     Parameters
@@ -72,6 +72,8 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
         Above the panels.
     note : str, default=""
         Small print.
+    score : str, default="F1"
+        What the curves are relative to all features in.
 
     Returns
     -------
@@ -101,5 +103,5 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
             axes.set_title(shortened(str(dataset), room - 0.7, 8), pad=3)
             axes.set_xlabel("iterations (last point: every sample once)")
             if column == 0:
-                axes.set_ylabel("AUrF1")
+                axes.set_ylabel(f"AUr{score}")
     return sheet.figure

@@ -33,6 +33,7 @@ def draw(
     *,
     labels: Mapping[str, str] | None = None,
     looks: Mapping[str, style.Look] | None = None,
+    score: str = "F1",
 ) -> None:
     """Draw the curves of one data set.
 
@@ -47,6 +48,8 @@ def draw(
         Ranker → name to show; by default the ranker itself.
     looks : mapping, optional
         Ranker → look; by default :func:`experiments.figures.style.ranker_looks`.
+    score : str, default="F1"
+        What is relative to that of all features.
     """
     labels = labels or {}
     looks = looks or style.ranker_looks(list(curves["ranker"]))
@@ -82,10 +85,10 @@ def draw(
             gid=f"curve {ranker}",
             zorder=3,
         )
-    axes.set_ylabel("rF1 (1 = all features)")
+    axes.set_ylabel(f"r{score} (1 = all features)")
     axes.set_xlabel("number of top-ranked features")
     _limit_x(axes, curves["n_features"].to_numpy(dtype=float))
-    limit_y(axes, curves)
+    limit_y(axes, curves, score)
 
 
 def figure(
@@ -95,12 +98,13 @@ def figure(
     note: str = "",
     labels: Mapping[str, str] | None = None,
     looks: Mapping[str, style.Look] | None = None,
+    score: str = "F1",
 ) -> Figure:
     """Make the whole figure, one column wide: axes, below them the legend, below that a note.
 
     Parameters
     ----------
-    curves, labels, looks
+    curves, labels, looks, score
         See :func:`draw`.
     title : str
         Above the axes.
@@ -135,7 +139,7 @@ def figure(
         axes = made.add_axes(
             (_LEFT / width, bottom / total, (width - _LEFT - _RIGHT) / width, _AXES_HEIGHT / total)
         )
-        draw(axes, curves, labels=labels, looks=looks)
+        draw(axes, curves, labels=labels, looks=looks, score=score)
         axes.set_title("\n".join(title_lines))
         handles = [line for line in axes.lines if (line.get_gid() or "").startswith("curve ")]
         if handles:
@@ -178,7 +182,7 @@ def _limit_x(axes: Axes, sizes: np.ndarray) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def limit_y(axes: Axes, curves: pd.DataFrame) -> None:
+def limit_y(axes: Axes, curves: pd.DataFrame, score: str = "F1") -> None:
     """Set the limits of y so that every mean is in sight, and of the bands what does not flatten the lines.
 
     Parameters
@@ -187,17 +191,20 @@ def limit_y(axes: Axes, curves: pd.DataFrame) -> None:
         Where to.
     curves : DataFrame
         As for :func:`draw`.
+    score : str, default="F1"
+        As for :func:`draw`; only F1 is never negative.
     """
     means = curves["rf1_mean"].dropna().to_numpy()
     if means.size == 0:
         axes.set_ylim(0, 1.1)
-        axes.text(0.5, 0.5, "rF1 has no value in any fold", transform=axes.transAxes, ha="center")
+        axes.text(0.5, 0.5, f"r{score} has no value in any fold", transform=axes.transAxes, ha="center")
         return
     lower = np.nanmin([*curves["rf1_lower"], means.min()])
     upper = np.nanmax([*curves["rf1_upper"], means.max(), 1.0])
     # Two folds make bands of any width; the lines must stay readable.
     reach = max(means.max() - means.min(), 0.05)
-    bottom = max(0.0, lower, means.min() - reach)
+    least = 0.0 if means.min() >= 0 else -math.inf
+    bottom = max(least, lower, means.min() - reach)
     top = min(upper, max(means.max(), 1.0) + reach)
     margin = 0.04 * max(top - bottom, 0.05)
-    axes.set_ylim(max(bottom - margin, 0.0), top + margin)
+    axes.set_ylim(max(bottom - margin, least), top + margin)

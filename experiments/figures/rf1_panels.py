@@ -27,6 +27,7 @@ def figure(
     labels: Mapping[str, str] | None = None,
     banded: Collection[str] = (),
     same: Sequence[Sequence[str]] = (),
+    score: str = "F1",
 ) -> Figure:
     """Draw small multiples with the same axes.
 
@@ -46,6 +47,8 @@ def figure(
         Rankers whose bands are drawn; their names in the legend say so.
     same : sequence of sequence of str, default=()
         Rankers that are the same on this data set. Those of one panel are one line, under all their names.
+    score : str, default="F1"
+        As for :func:`experiments.figures.rf1_curve.draw`.
 
     Returns
     -------
@@ -82,13 +85,15 @@ def figure(
                 axes = sheet.axes(column * room + _LEFT, bottom, room - _LEFT - _RIGHT, _AXES_HEIGHT)
                 shown = [each[0] for each in lines[name]]
                 _draw_others(axes, curves[curves["ranker"].map(panels) != name])
-                rf1_curve.draw(axes, bare[bare["ranker"].isin(shown)], looks=looks, labels=labels)
+                rf1_curve.draw(
+                    axes, bare[bare["ranker"].isin(shown)], looks=looks, labels=labels, score=score
+                )
                 axes.set_title(shortened(name, room - 0.7, 8), pad=3)
                 if column:
                     axes.set_ylabel("")
                 _add_legend(axes, legends[name], room - 0.1)
         for axes in sheet.figure.axes:
-            rf1_curve.limit_y(axes, bare)
+            rf1_curve.limit_y(axes, bare, score)
     return sheet.figure
 
 

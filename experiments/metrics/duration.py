@@ -19,7 +19,7 @@ class Size:
     stored : int
         Values that are not 0.
     targets : int
-        Classes, or labels.
+        Classes, or labels; 1 for a numeric target.
     labels : bool
         Whether a row has several labels instead of one class.
     sparse : bool

@@ -1,4 +1,4 @@
-"""Relative F1 along a ranking, and the area under it."""
+"""F1 or R² along a ranking, relative to that of all features, and the area under it."""
 
 from __future__ import annotations
 
@@ -49,12 +49,14 @@ def relative_f1(f1_curve: Any) -> np.ndarray:
     Parameters
     ----------
     f1_curve : float array of shape (..., n_points)
-        F1 at growing numbers of top features; the last point is all of them, same fold and learner.
+        F1, or for a numeric target R², at growing numbers of top features; the last point is all of them, same fold
+        and learner.
 
     Returns
     -------
     float64 array of the same shape
-        All NaN along a curve whose last point is 0: relative to nothing, rF1 is not defined. Never infinite.
+        All NaN along a curve whose last point is not above 0: relative to nothing, rF1 is not defined, and relative
+        to a negative R² the worse would be the higher. Never infinite.
 
     Raises
     ------

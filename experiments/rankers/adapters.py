@@ -20,7 +20,7 @@ from scipy import sparse
 
 from experiments.errors import ConfigError, RankerError, wrong_name
 from experiments.locate import RESERVED, is_score_function, locate, parameter_names
-from experiments.rankers.tasks import why_no_classes, why_no_labels
+from experiments.rankers.tasks import why_no_classes, why_no_labels, why_no_numbers
 from experiments.rankers.weights import checked_weights, fitted_weights
 
 
@@ -154,9 +154,9 @@ def rank(
         As for :func:`build`.
     X : ndarray or csr_matrix, shape (n, p)
         Training rows; not modified.
-    y : ndarray of int, shape (n,), or csr_matrix, shape (n, L)
-        Class codes, or 1 for each label a row has; not modified. Labels reach ReliefF and ReliefE as a csr_matrix
-        and every other ranker as a 0/1 array.
+    y : ndarray of int, shape (n,), csr_matrix, shape (n, L), or ndarray of float, shape (n,)
+        Class codes; 1 for each label a row has; or a number for each row. Not modified. Labels reach ReliefF and
+        ReliefE as a csr_matrix and every other ranker as a 0/1 array.
     seed : int
         Given to every ``random_state`` that the configuration leaves null, and to the global generators of
         numpy and the standard library while ``fit`` runs (some rankers offer no other way); these are put
@@ -176,16 +176,18 @@ def rank(
     ConfigError
         As from :func:`build`.
     RankerError
-        When y holds labels and the ranker takes one class per sample, or classes and it takes numbers; when there
-        are no weights afterwards, not one per feature, or any is NaN or infinite.
+        When the ranker does not take what y holds (classes, labels, numbers); when there are no weights afterwards,
+        not one per feature, or any is NaN or infinite.
     Exception
         Whatever the ranker's own ``fit`` raises, unchanged.
     """
     built = build(ranker)
     name = ranker.get("display_name") or ranker["_target_"]
     y = _own_labels(built, y, name) if sparse.issparse(y) else np.array(y, copy=True)
-    if y.ndim == 1 and (why := why_no_classes(built, len(np.unique(y)))):
-        raise RankerError(f"{name} {why}")
+    if y.ndim == 1:
+        numbers = y.dtype.kind == "f"
+        if why := why_no_numbers(built) if numbers else why_no_classes(built, len(np.unique(y))):
+            raise RankerError(f"{name} {why}")
     n_features = X.shape[1]
     if hasattr(built, "fit"):
         _seed_estimator(built, seed)

@@ -13,7 +13,8 @@ from sklearn.base import RegressorMixin
 from experiments.errors import ConfigError
 from experiments.locate import is_score_function, locate
 from experiments.rankers.adapters import build
-from experiments.rankers.tasks import NUMBERS, why_no_classes, why_no_labels
+from experiments.rankers.tasks import NUMBERS, why_no_classes, why_no_labels, why_no_numbers
+from experiments.tasks import REGRESSION
 
 #: Packages whose estimators are made to be asked; their constructors only keep what they are given.
 _ASKED = ("reliefe", "sklearn", "skrebate", "fast_select", "experiments")
@@ -28,7 +29,7 @@ def refusal(ranker: Mapping[str, Any], task: str, n_classes: int | None = None) 
     ----------
     ranker : mapping
         A block of ``conf/ranker``.
-    task : {"multiclass", "multilabel"}
+    task : {"multiclass", "multilabel", "regression"}
         Of the data set.
     n_classes : int, optional
         Number of classes, where it is known.
@@ -37,7 +38,8 @@ def refusal(ranker: Mapping[str, Any], task: str, n_classes: int | None = None) 
     -------
     str
         The rest of a sentence that begins with the ranker's name; empty when it can, and when that is not known
-        before it is fitted. What cannot be made is not refused here: a run says why.
+        before it is fitted. What cannot be made is refused here for a numeric target alone, to which it was set; of
+        others a run says why.
     """
     try:
         target = locate(ranker["_target_"])
@@ -46,31 +48,39 @@ def refusal(ranker: Mapping[str, Any], task: str, n_classes: int | None = None) 
     if is_score_function(target, ranker.get("_partial_")):
         return _why(functools.partial(target), task, n_classes)
     is_known = str(getattr(target, "__module__", "")).partition(".")[0] in _ASKED
-    if task == "multilabel":
+    if task != "multiclass":
         is_asked = is_known or hasattr(target, "__sklearn_tags__")
     else:
         if inspect.isclass(target) and issubclass(target, RegressorMixin):
             return NUMBERS
         is_asked = is_known
     built = _made(ranker) if is_asked else None
-    return "" if built is None else _why(built, task, n_classes)
+    if (
+        isinstance(built, ConfigError) and task == REGRESSION
+    ):  # it may be made for classes, and not for numbers
+        return f"cannot be made for a numeric target: {built}"
+    return "" if built is None or isinstance(built, Exception) else _why(built, task, n_classes)
 
 
 def _why(built: Any, task: str, n_classes: int | None) -> str:
     try:
+        if task == REGRESSION:
+            return why_no_numbers(built)
         return why_no_labels(built) if task == "multilabel" else why_no_classes(built, n_classes)
     except Exception:  # tags that raise; its folds will say so
         return ""
 
 
 def _made(ranker: Mapping[str, Any]) -> Any:
-    """Make the ranker; None when it raises or does not come back."""
+    """Make the ranker; what it raises instead, or None when it does not come back."""
     made: list[Any] = []
 
     def make() -> None:
         try:
             made.append(build(ranker))
-        except BaseException:  # also sys.exit(): it must not end the program, and a run says what is wrong
+        except Exception as error:  # a run says what is wrong
+            made.append(error)
+        except BaseException:  # sys.exit(): it must not end the program
             return
 
     thread = threading.Thread(target=make, name="asking a ranker", daemon=True)

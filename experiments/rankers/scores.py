@@ -6,9 +6,9 @@ import inspect
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import chi2 as chi2_scores
-from sklearn.feature_selection import f_classif
+from sklearn.feature_selection import f_classif, r_regression
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
@@ -50,6 +50,31 @@ def anova_f(X: np.ndarray, y: np.ndarray) -> np.ndarray:
             F = f_classif(X[:, varying], y)[0]
             scores[varying] = 1.0 / (1.0 + n_within / (n_between * F))
     return scores
+
+
+def linear_f(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Score columns by the F value of a linear regression of a numeric target on each of them.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, p)
+        Rows.
+    y : ndarray of float, shape (n,)
+        A number per row.
+
+    Returns
+    -------
+    ndarray of float64, shape (p,)
+        Share of the target's variance that the column explains, 0 … 1 (r²). It grows with F and puts columns in F's
+        order, but stays finite where a column explains all of it. 0 for a constant column.
+    """
+    scores, varying = np.zeros(X.shape[1]), np.ptp(X, axis=0) > 0
+    if varying.any():
+        scores[varying] = r_regression(X[:, varying], y) ** 2
+    return scores
+
+
+linear_f.takes_numbers = True  # type: ignore[attr-defined]
 
 
 def _degrees(y: np.ndarray) -> tuple[int, int]:
@@ -159,6 +184,8 @@ class ForestPermutation(BaseEstimator):
         Mean loss of accuracy; may be a little below 0.
     """
 
+    _forest: type = RandomForestClassifier
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -172,11 +199,24 @@ class ForestPermutation(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> ForestPermutation:
-        """Grow the forest on rows (n, p) and class codes (n,), and shuffle its columns."""
-        forest = RandomForestClassifier(
+        """Grow the forest on rows (n, p) and class codes or numbers (n,), and shuffle its columns."""
+        forest = self._forest(
             n_estimators=self.n_estimators, n_jobs=self.n_jobs, random_state=self.random_state
         ).fit(X, y)
         self.feature_importances_ = permutation_importance(
             forest, X, y, n_repeats=self.n_repeats, random_state=self.random_state
         ).importances_mean
         return self
+
+
+class ForestPermutationOfNumbers(ForestPermutation):
+    """The same with a forest for a numeric target: how much R² a column's shuffling costs.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray, shape (p,)
+        Mean loss of R²; may be a little below 0.
+    """
+
+    _forest = RandomForestRegressor
+    takes_numbers = True

@@ -1,7 +1,8 @@
-"""What a ranker takes: classes, labels, both."""
+"""What a ranker takes: classes, labels, numbers."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,14 @@ _OF_CLASSES = ("sklearn.", "experiments.rankers.")
 NUMBERS = "takes numbers, not classes: their codes have no order (take the classifier of its kind)"
 
 _OF_LABELS = "relieff…, reliefe…, random_forest, and any whose scikit-learn tags say multi_output"
+
+
+_OF_NUMBERS = (
+    "relieff…, reliefe…, random_forest, gradient_boosting, permutation_importance, mutual_information, anova_f, "
+    "and scikit-learn's regressors"
+)
+#: Packages whose rankers take classes unless they say that they take numbers.
+_KNOWN = ("sklearn", "reliefe", "experiments", "fast_select", "skrebate")
 
 
 def why_no_labels(built: Any) -> str:
@@ -77,16 +86,59 @@ def why_no_classes(built: Any, n_classes: int | None = None) -> str:
     return ""
 
 
+def why_no_numbers(built: Any) -> str:
+    """Say why a ranker cannot take a numeric target: every number would be a class of its own.
+
+    Estimators of this project's library say by their parameter ``target`` what they take, those of skrebate by
+    ``label_type``, others by scikit-learn's tags, score functions of scikit-learn by their names. A ranker from
+    outside of these that does not say what it takes is believed to know what to do.
+
+    Parameters
+    ----------
+    built : object
+        From :func:`experiments.rankers.build`.
+
+    Returns
+    -------
+    str
+        The rest of a sentence that begins with the ranker's name; empty when it takes numbers.
+    """
+    known = _module_of(built).partition(".")[0] in _KNOWN
+    classes = f"takes classes, not numbers (rankers for a numeric target: {_OF_NUMBERS})"
+    if getattr(getattr(built, "func", built), "takes_numbers", False) or _is_regressor(built):
+        return ""
+    if targets := _targets(built):
+        wrong = [key for key, value in targets.items() if value != "regression"]
+        if not wrong:
+            return ""
+        return (
+            f"takes classes, not numbers ({wrong[0]}={targets[wrong[0]]}); set ranker.{wrong[0]}=regression"
+        )
+    if hasattr(built, "label_type") and _module_of(built).startswith("skrebate."):
+        return "" if built.label_type == "continuous" else f"{classes}; set ranker.label_type=continuous"
+    if callable(score := getattr(built, "score_func", None)):  # scikit-learn's SelectKBest and its kind
+        return why_no_numbers(functools.partial(score))
+    is_classifier = (
+        hasattr(built, "__sklearn_tags__") and built.__sklearn_tags__().estimator_type == "classifier"
+    )
+    return classes if known or is_classifier else ""
+
+
 def _regression_targets(built: Any) -> list[str]:
     """List parameters, also of a wrapped ranker, by which a Relief estimator is set to numbers."""
+    return [key for key, value in _targets(built).items() if value == "regression"]
+
+
+def _targets(built: Any) -> dict[str, str]:
+    """Return the parameters, also of a wrapped ranker, by which a Relief estimator says what it takes."""
     if not type(built).__module__.startswith("reliefe.") or not hasattr(built, "get_params"):
-        return []
+        return {}
     parameters: Mapping[str, Any] = built.get_params(deep=True)
-    return [
-        key.replace("__", ".")
+    return {
+        key.replace("__", "."): value
         for key, value in parameters.items()
-        if key.rpartition("__")[2] == "target" and isinstance(value, str) and value == "regression"
-    ]
+        if key.rpartition("__")[2] == "target" and isinstance(value, str)
+    }
 
 
 def _is_regressor(built: Any) -> bool:
@@ -98,4 +150,5 @@ def _is_regressor(built: Any) -> bool:
 
 
 def _module_of(built: Any) -> str:
-    return str(getattr(getattr(built, "func", None), "__module__", ""))
+    function = getattr(built, "func", None)
+    return str(getattr(type(built) if function is None else function, "__module__", ""))

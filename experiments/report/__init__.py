@@ -21,6 +21,7 @@ from experiments.report import curves as drawn_curves
 from experiments.report import measurements, status
 from experiments.report.console import Console
 from experiments.report.names import Names
+from experiments.tasks import TASKS
 
 __all__ = ["show", "status"]
 
@@ -39,10 +40,10 @@ def show(
     """Show a study: print tables, then write CSV files and figures.
 
     Files are written for a data set and protocol of which at least one ranker is complete:
-    ``tables/<study>_<data set>_<protocol>.csv`` and ``figures/<study>_<data set>_<protocol>_rf1.png`` and ``.svg``,
-    and without a study's name ``<data set>_<protocol>_<rankers>`` (:mod:`experiments.report.names`). Rankers of
-    which a fold is missing or failed are listed with the reason and not compared. What a protocol measures instead
-    of rankings has a line each, and a table of its own.
+    ``tables/<study>_<data set>_<protocol>.csv`` and ``figures/<study>_<data set>_<protocol>_rf1.png`` and ``.svg``
+    (``rr2`` for a numeric target), and without a study's name ``<data set>_<protocol>_<rankers>``
+    (:mod:`experiments.report.names`). Rankers of which a fold is missing or failed are listed with the reason and
+    not compared. What a protocol measures instead of rankings has a line each, and a table of its own.
 
     Parameters
     ----------
@@ -88,8 +89,10 @@ def show(
     for (dataset, protocol), part in groups:
         mine = rows[(rows["dataset"] == dataset) & (rows["protocol"] == protocol)]
         same[dataset, protocol] = same_rankers(mine).everywhere
-        told = drawn_curves.same_of(part, same[dataset, protocol], _group(parts, dataset, protocol))
-        console.study(part, complete(part), incomplete(part), same=told)
+        group = _group(parts, dataset, protocol)
+        told = drawn_curves.same_of(part, same[dataset, protocol], group)
+        task = TASKS["multiclass"] if group is None else group.kind
+        console.study(part, complete(part), incomplete(part), same=told, task=task)
     console.failures(failures(selection), expected)
     console.absent(absent)
     written: list[Path] = []
@@ -171,7 +174,9 @@ def _write(
     of = {ranker: mine[0] for mine in same for ranker in mine[1:]}
     same_as = [of.get(ranker, "") for ranker in shown["ranker"]]
     shown.insert(shown.columns.get_loc("ranker") + 1, "same_as", same_as)
+    task = TASKS["multiclass"] if group is None else group.kind
+    shown = task.columns(shown)
     shown.to_csv(text, index=False, lineterminator="\n")
     written = [write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode())]
     figure = drawn_curves.figure(part, curves, group, same)
-    return written + style.save(figure, results / "figures", f"{stem}_rf1")
+    return written + style.save(figure, results / "figures", f"{stem}_{task.column('rf1')}")

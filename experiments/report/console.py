@@ -23,6 +23,7 @@ from experiments.analysis.paper.wording import shown
 from experiments.formatting import count
 from experiments.printing import readable
 from experiments.schema import BAD_STATUSES, when_again
+from experiments.tasks import TASKS, Task
 
 _WIDEST = 100
 #: Columns of a matrix take at least this much.
@@ -80,7 +81,13 @@ class Console:
         self._box = box.SIMPLE_HEAD if readable(lines, self._encoding) == lines else box.ASCII2
 
     def study(
-        self, part: pd.DataFrame, compared: pd.DataFrame, apart: pd.DataFrame, *, same: str = ""
+        self,
+        part: pd.DataFrame,
+        compared: pd.DataFrame,
+        apart: pd.DataFrame,
+        *,
+        same: str = "",
+        task: Task = TASKS["multiclass"],
     ) -> None:
         """Print one data set under one protocol.
 
@@ -92,6 +99,8 @@ class Console:
             Its complete and incomplete lines.
         same : str, default=""
             Rankers that are the same on it, in words (:func:`experiments.analysis.same_rankers.same_in_words`).
+        task : Task
+            Its kind of target.
         """
         first = part.iloc[0]
         extent = f"{count(first['n_splits'], 'fold')} × {count(first['n_repeats'], 'repeat')}"
@@ -99,10 +108,10 @@ class Console:
             self._text(f"\n{first['dataset']} · {first['protocol']}: {extent}{_size(part)}", style="bold")
         )
         if len(compared):
-            self._print(self._table(compared))
-            self._print(Padding(self._text(_legend(compared), style="dim"), (0, 0, 0, 1)))
+            self._print(self._table(compared, task))
+            self._print(Padding(self._text(_legend(compared, task), style="dim"), (0, 0, 0, 1)))
             if same:
-                told = f"The same on this data set (equal F1 in every fold): {same}."
+                told = f"The same on this data set (equal {task.score} in every fold): {same}."
                 self._print(Padding(self._text(told), (0, 0, 0, 1)))
         else:
             self._print(
@@ -111,7 +120,7 @@ class Console:
         if len(apart):
             self._print(Padding(self._text("not complete, so not compared:", style="yellow"), (0, 0, 0, 1)))
             for line in apart.itertuples():
-                self._item(f"{line.display_name}: {line.reason}{_so_far(line)}")
+                self._item(f"{line.display_name}: {line.reason}{_so_far(line, task)}")
 
     def failures(self, failed: pd.DataFrame, expected: pd.DataFrame) -> None:
         """List what failed, what took too long and what ran out of memory, each with when it is tried again.
@@ -262,12 +271,12 @@ class Console:
         for file in files:
             self._write(f"  {self._plain(_from_here(file))}\n")
 
-    def _table(self, lines: pd.DataFrame) -> Table:
+    def _table(self, lines: pd.DataFrame, task: Task) -> Table:
         table = Table(box=self._box, pad_edge=False, padding=(0, 1))
         table.add_column("ranker", overflow="fold", min_width=12)
         headings = ("best F1\n± sd", "at\nfeatures", "AUrF1", "fit seconds\n± sd", "latent\ndimension")
         for heading in headings:
-            table.add_column(self._plain(heading), justify="right", vertical="top")
+            table.add_column(self._plain(task.said(heading)), justify="right", vertical="top")
         for line in lines.itertuples():
             table.add_row(
                 *(
@@ -333,18 +342,23 @@ def _size(part: pd.DataFrame) -> str:
     return f", {count(first['n_rows'], 'sample')} × {count(first['n_features'], 'feature')}"
 
 
-def _legend(lines: pd.DataFrame) -> str:
+def _legend(lines: pd.DataFrame, task: Task) -> str:
     whole = _score(lines["f1_micro_all_mean"].iloc[0], lines["f1_micro_all_sd"].iloc[0])
-    sentences = [
-        f"F1 is micro-averaged (macro is in the CSV file); with all features it is {whole}.",
-        "± is the standard deviation over folds. AUrF1: area under the curve of F1 relative to all features.",
-    ]
+    scored = (
+        f"R², of which 1 is the most, and 0 is no better than the mean, is {whole} with all features."
+        if task.numeric
+        else f"F1 is micro-averaged (macro is in the CSV file); with all features it is {whole}."
+    )
+    deviation = (
+        "± is the standard deviation over folds. AUrF1: area under the curve of F1 relative to all features."
+    )
+    sentences = [scored, task.said(deviation)]
     undefined = int(lines["rf1_undefined_folds"].max())
     if undefined:
         n_folds = lines["folds_expected"].iloc[0]
         sentences.append(
-            f"rF1 has no value in {undefined} of {count(n_folds, 'fold')}, where the F1 of all features is 0; "
-            "AUrF1 is over the others."
+            f"r{task.score} has no value in {undefined} of {count(n_folds, 'fold')}, where {task.undefined}; "
+            f"AUr{task.score} is over the others."
         )
     wandering = lines[lines["learner_not_converged_folds"] > 0]
     if len(wandering):
@@ -356,11 +370,11 @@ def _legend(lines: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _so_far(line: Any) -> str:
+def _so_far(line: Any, task: Task) -> str:
     if not line.folds_ok:
         return ""
     score = _score(line.best_f1_micro_mean, line.best_f1_micro_sd)
-    return f" (so far, over {count(line.folds_ok, 'fold')}: best F1 {score})"
+    return f" (so far, over {count(line.folds_ok, 'fold')}: best {task.score} {score})"
 
 
 def _from_here(file: Path) -> str:

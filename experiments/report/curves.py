@@ -12,6 +12,7 @@ from experiments.analysis.groups import Group
 from experiments.analysis.same_rankers import same_in_words
 from experiments.analysis.summary import complete, incomplete
 from experiments.formatting import count
+from experiments.tasks import TASKS
 
 #: More rankers than this are drawn in panels: their bands would hide one another.
 MOST_BANDS = 5
@@ -47,7 +48,9 @@ def figure(
     title = f"{part['dataset'].iloc[0]} ({extent(part)})"
     labels = dict(zip(part["ranker"], part["display_name"], strict=True))
     if group is None or curves["ranker"].nunique() <= MOST_BANDS:
-        return rf1_curve.figure(curves, title=title, note=note(part, same=same), labels=labels)
+        score = TASKS["multiclass"].score if group is None else group.kind.score
+        small_print = note(part, same=same, group=group)
+        return rf1_curve.figure(curves, title=title, note=small_print, labels=labels, score=score)
     panels, named = panels_of(group, list(dict.fromkeys(curves["ranker"])))
     return rf1_panels.figure(
         curves,
@@ -57,6 +60,7 @@ def figure(
         labels=labels | named,
         banded=best_of_panels(part, panels),
         same=same,
+        score=group.kind.score,
     )
 
 
@@ -147,10 +151,12 @@ def note(
     -------
     str
     """
+    task = TASKS["multiclass"] if group is None else group.kind
     bands = "95 % confidence of the mean (corrected resampled t)"
-    lines = ["rF1: micro F1 / micro F1 of all features."]
+    lines = [task.said("rF1: micro F1 / micro F1 of all features.")]
     lines[0] += (
-        f" Band: {bands}, of the panel's ranker with the highest AUrF1. Grey: the rankers of the other panels."
+        f" Band: {bands}, of the panel's ranker with the highest AUr{task.score}. Grey: the rankers of the other "
+        "panels."
         if panels
         else f" Bands: {bands}."
     )
@@ -160,7 +166,7 @@ def note(
     undefined = int(chosen["rf1_undefined_folds"].max())
     if undefined:
         n_folds = chosen["folds_expected"].iloc[0]
-        lines.append(f"Left out: {undefined} of {count(n_folds, 'fold')}, where the F1 of all features is 0.")
+        lines.append(f"Left out: {undefined} of {count(n_folds, 'fold')}, where {task.undefined}.")
     for line in incomplete(part).itertuples():
         lines.append(f"Not shown: {line.display_name} ({line.reason}).")
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from experiments.analysis.comparison import Comparison
 from experiments.analysis.convergence import convergence
 from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
 from experiments.analysis.paper import densities, measurements
-from experiments.analysis.scores import DIAGRAMS, MEASURES
+from experiments.analysis.scores import DIAGRAMS
 from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.formatting import count
 from experiments.paths import file_stem
@@ -153,14 +153,15 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
     from experiments.figures import convergence as convergence_drawing
 
     group, drawing = comparison.group, Drawing(results)
-    name, labels = group.name, comparison.labels
+    name, labels, score = group.name, comparison.labels, group.kind.score
     if group.varies_iterations:
         drawing.add(
             "convergence",
             name,
             convergence_drawing,
             convergence(frame, group),
-            title=f"{group.study}: AUrF1 against iterations ({group.extent})",
+            score=score,
+            title=f"{group.study}: AUr{score} against iterations ({group.extent})",
             note=note_of(
                 comparison, "Markers: mean over folds; strokes: from the lowest to the highest fold."
             ),
@@ -192,12 +193,12 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
     )
     areas = comparison.averages["aurf1"]
     drawing.add(
-        "aurf1",
+        comparison.measures["aurf1"].key,
         name,
         area,
         areas,
         comparison.scores["aurf1"],
-        title=f"{group.study}: area under the relative F1 curve ({group.extent})",
+        title=f"{group.study}: area under the relative {score} curve ({group.extent})",
         note=note_of(
             comparison,
             f"Right: mean over {_datasets(areas)}, with the 95 % t interval over data sets. 1 = as good as all "
@@ -205,8 +206,9 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
             _left_out(comparison, "aurf1"),
         ),
         labels=labels,
+        score=score,
     )
-    of_what = {"curves": "mean rF1 curves", "weights": "weights of features"}
+    of_what = {"curves": f"mean r{score} curves", "weights": "weights of features"}
     for kind, said in of_what.items():
         drawing.add(
             f"aufuji_{kind}",
@@ -227,7 +229,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
 def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -> None:
     from experiments.figures import critical_distance
 
-    group, what = comparison.group, MEASURES[measure]
+    group, what = comparison.group, comparison.measures[measure]
     found = comparison.ranks[measure]
     title = f"{group.study}: average ranks by {what.title} ({group.extent})"
     note = note_of(
@@ -237,11 +239,11 @@ def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -
         same=measure != "fit_seconds",
     )
     if found is None:
-        name, why = f"critical_distance_{measure}", comparison.rank_reasons[measure]
+        name, why = f"critical_distance_{what.key}", comparison.rank_reasons[measure]
         drawing.nothing(name, group.name, why, title=title, note=note)
         return
     drawing.add(
-        f"critical_distance_{measure}",
+        f"critical_distance_{what.key}",
         group.name,
         critical_distance,
         found,
@@ -255,8 +257,9 @@ def _posteriors(drawing: Drawing, comparison: Comparison) -> None:
     from experiments.figures import posterior
 
     found, group = comparison.posterior, comparison.group
+    score = group.kind.score
     if found is None:
-        title = f"{group.study}: hierarchical Bayesian test on max F1 ({group.extent})"
+        title = f"{group.study}: hierarchical Bayesian test on max {score} ({group.extent})"
         drawing.nothing("posterior", group.name, comparison.untested, title=title, note=note_of(comparison))
         return
     table = found.table
@@ -279,7 +282,7 @@ def _posteriors(drawing: Drawing, comparison: Comparison) -> None:
         pairs,
         found.draws,
         probabilities,
-        title=f"{group.study}: hierarchical Bayesian test on max F1, {which} ({group.extent})",
+        title=f"{group.study}: hierarchical Bayesian test on max {score}, {which} ({group.extent})",
         note=note_of(
             comparison,
             "Points: draws of the posterior, in the colour of the ranker they favour, grey for no difference. "
@@ -331,7 +334,7 @@ def _rankers_left_out(comparison: Comparison, rankers: Sequence[str], measure: s
         return ""
     empty = comparison.scores[measure].isna().all(axis=0)
     bare = [ranker for ranker in rankers if empty[ranker]]
-    what = "times" if measure == "fit_seconds" else MEASURES[measure].title
+    what = "times" if measure == "fit_seconds" else comparison.measures[measure].title
     parts = (
         (f"Complete, but without {what}", bare),
         ("Rankers not compared, which share too few data sets", [r for r in rankers if r not in bare]),

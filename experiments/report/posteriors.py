@@ -68,8 +68,9 @@ def sampled(
     sampling = {**settings, "correlation of folds": f"1 / {int(first['n_splits'])}"}
     del sampling["version"]
     if not_tested:
+        n_tested = len(group.labels) - len(not_tested) - len(group.also)
         sampling["pairs"] = (
-            f"those of the {len(group.labels) - len(not_tested) - len(group.also)} rankers with the best max F1"
+            f"those of the {n_tested} rankers with the best max {group.kind.score}"
             f"{f' and of {_named(group.also, group.labels)}' if group.also else ''}; "
             f"not tested: {_named(not_tested, group.labels)}"
         )

@@ -13,7 +13,7 @@ from experiments.analysis.convergence import convergence
 from experiments.analysis.paper.complexity import N_FITTED, complexity_table
 from experiments.analysis.paper.datasets import dataset_table
 from experiments.analysis.paper.wording import SCOPES, lacking, told
-from experiments.analysis.scores import DIAGRAMS, MEASURES
+from experiments.analysis.scores import DIAGRAMS, Measure
 from experiments.formatting import fixed, rank_shown
 from experiments.paths import file_stem, write_whole
 from experiments.report.console import significant
@@ -222,7 +222,7 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
             .stack()
             .rename("mean")
             .reset_index()
-            .assign(measure=key)
+            .assign(measure=comparison.measures[key].key)
             for key, table in comparison.scores.items()
             if table.size
         ]
@@ -231,22 +231,22 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
     )
     tables.csv(scores[["measure", "dataset", "ranker", "mean"]], group.name, "scores")
     ranks = _ranks(comparison)
-    tables.csv(ranks, group.name, "ranks")
+    tables.csv(group.kind.columns(ranks), group.name, "ranks")
     tables.latex(
-        _named(ranks[["ranker", *DIAGRAMS[group.task]]], labels),
+        _named(ranks[["ranker", *DIAGRAMS[group.task]]], labels, comparison),
         group.name,
         "ranks",
         caption=f"Average ranks (1 = best) in the study {group.study}, {group.extent}.",
         notes=[*_rank_notes(comparison), *notes],
     )
     for measure in ("aurf1", "best_f1", "fit_seconds"):
-        means, what = comparison.averages[measure], MEASURES[measure]
-        tables.csv(means, group.name, measure)
+        means, what = comparison.averages[measure], comparison.measures[measure]
+        tables.csv(means, group.name, what.key)
         over = ", ".join(means.attrs["datasets"]) or "no data set"
         tables.latex(
-            _means(means, labels, measure),
+            _means(means, labels, what),
             group.name,
-            measure,
+            what.key,
             caption=f"{what.title[0].upper()}{what.title[1:]} in the study {group.study}, {group.extent}: "
             f"mean and standard deviation over data sets ({over}).",
             notes=notes,
@@ -271,7 +271,8 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
             shown,
             group.name,
             "posterior",
-            caption=f"Hierarchical Bayesian test on max F1 in the study {group.study}, {group.extent}.",
+            caption=f"Hierarchical Bayesian test on max {group.kind.score} in the study {group.study}, "
+            f"{group.extent}.",
             notes=[sampling, *notes],
         )
     return tables.written
@@ -400,7 +401,7 @@ def _ranks(comparison: Comparison) -> pd.DataFrame:
 def _rank_notes(comparison: Comparison) -> list[str]:
     notes = []
     for measure in DIAGRAMS[comparison.group.task]:
-        title, found = MEASURES[measure].title, comparison.ranks[measure]
+        title, found = comparison.measures[measure].title, comparison.ranks[measure]
         if found is None:
             notes.append(f"{title}: {comparison.rank_reasons[measure]}.")
         else:
@@ -411,24 +412,24 @@ def _rank_notes(comparison: Comparison) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def _named(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+def _named(table: pd.DataFrame, labels: Mapping[str, str], comparison: Comparison) -> pd.DataFrame:
     shown = table.drop(columns="ranker").map(rank_shown)
     shown.insert(0, "Ranker", [labels.get(ranker, ranker) for ranker in table["ranker"]])
-    return shown.rename(columns={key: measure.title for key, measure in MEASURES.items()})
+    return shown.rename(columns={key: measure.title for key, measure in comparison.measures.items()})
 
 
-def _means(means: pd.DataFrame, labels: Mapping[str, str], measure: str) -> pd.DataFrame:
-    if MEASURES[measure].unit:
+def _means(means: pd.DataFrame, labels: Mapping[str, str], what: Measure) -> pd.DataFrame:
+    if what.unit:
         texts = [significant(line.mean, line.sd) for line in means.itertuples()]
     else:
         texts = [
             f"{line.mean:.3f}" + ("" if pd.isna(line.sd) else f" ± {line.sd:.3f}")
             for line in means.itertuples()
         ]
-    unit = f" ({MEASURES[measure].unit})" if MEASURES[measure].unit else ""
+    unit = f" ({what.unit})" if what.unit else ""
     return pd.DataFrame(
         {
             "Ranker": [labels.get(ranker, ranker) for ranker in means["ranker"]],
-            f"{MEASURES[measure].title}{unit}": texts,
+            f"{what.title}{unit}": texts,
         }
     )

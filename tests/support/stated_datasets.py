@@ -39,6 +39,9 @@ def well_formed(data):
         assert data.y.shape == (n, len(data.class_names)) and data.y.dtype == np.int8
         assert data.y.format == "csr" and data.y.has_canonical_format and (data.y.data == 1).all()
         assert len(set(data.class_names)) == len(data.class_names)
+    elif data.task == "regression":
+        assert data.y.shape == (n,) and data.y.dtype == np.float64 and data.class_names == ()
+        assert np.isfinite(data.y).all() and len(np.unique(data.y)) > 1
     else:
         assert data.y.shape == (n,) and data.y.dtype == np.int64
         assert np.array_equal(np.unique(data.y), np.arange(len(data.class_names)))

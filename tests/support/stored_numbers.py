@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 from folders import DATA, PROJECT_ROOT
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 
 if str(PROJECT_ROOT) not in sys.path:
     sys.path.insert(0, str(PROJECT_ROOT))
@@ -36,7 +36,7 @@ class Projection:
 
 
 def datasets():
-    """Five data sets that need no file: bundled ones, two values with labels, and counts."""
+    """Six data sets that need no file: bundled ones, two values with labels, counts, and a numeric target."""
     rng = np.random.default_rng(5)
     labels = (rng.random((150, 6)) < 0.3).astype(int)
     words = (rng.random((150, 40)) < 0.2 + 0.3 * labels[:, :1]).astype(float)
@@ -48,6 +48,7 @@ def datasets():
         "digits": (digits.data[:400], digits.target[:400]),
         "words": (words, labels),
         "counts": (counts, rng.integers(0, 3, 120)),
+        "diabetes": load_diabetes(return_X_y=True),
     }
 
 
@@ -91,6 +92,27 @@ def rankers():
     }
 
 
+def rankers_of_numbers():
+    """As :func:`rankers`, of a numeric target."""
+    import reliefe
+    from experiments.rankers import scores
+
+    return {
+        "reliefe.ReliefF": [
+            reliefe.ReliefF(target="regression", **more)
+            for more in ({}, {"abs_mean": True}, {"n_neighbors": "adaptive"}, {"sigma": None})
+        ],
+        "reliefe.ReliefE": [
+            reliefe.ReliefE(target="regression", embedding=Projection(), random_state=0, **more)
+            for more in ({}, {"abs_mean": True, "n_neighbors": "adaptive"})
+        ],
+        "experiments.rankers.scores.ForestPermutationOfNumbers": [
+            scores.ForestPermutationOfNumbers(n_estimators=20, random_state=0)
+        ],
+        "experiments.rankers.scores.linear_f": [scores.linear_f],
+    }
+
+
 #: Take labels.
 OF_LABELS = ("reliefe.ReliefF", "reliefe.ReliefE")
 #: Of these one small data set is enough: they take long, or take dense data only.
@@ -100,14 +122,15 @@ SLOW = ("all_relevant", "information", "ForestPermutation", "L1Logistic")
 def weights(name, dataset):
     """Weights of all rankers of a version on a data set, one after the other; None where they do not take it."""
     X, y = datasets()[dataset]
-    if y.ndim == 2 and name not in OF_LABELS:
+    made = rankers_of_numbers() if y.dtype.kind == "f" else rankers()
+    if name not in made or (y.ndim == 2 and name not in OF_LABELS):
         return None
-    if any(part in name for part in SLOW) and dataset != "wine":
+    if any(part in name for part in SLOW) and dataset not in ("wine", "diabetes"):
         return None
     if name.startswith("experiments.") and sparse.issparse(X):
         X = X.toarray()  # they take dense data
     found = []
-    for ranker in rankers()[name]:
+    for ranker in made[name]:
         if y.ndim == 2 and getattr(ranker, "compatible", None):
             continue
         if hasattr(ranker, "fit"):
@@ -124,15 +147,16 @@ def of_rankers(name):
 
 
 def of_evaluation(name):
-    """Digest of curves: evaluation.multiclass, evaluation.multilabel (all features) and evaluation.ranking."""
+    """Digest of curves: of all features by task, and evaluation.ranking."""
     from experiments.evaluation.cell import cells_of
     from experiments.evaluation.evaluate import evaluate_all_features, evaluate_ranking
 
     made = {}
-    for dataset in ("wine", "words", "counts"):
+    of_all = name != "evaluation.ranking"
+    for dataset in ("wine", "words", "counts", *(["diabetes"] if of_all else [])):
         X, y = datasets()[dataset]
-        task = "multilabel" if y.ndim == 2 else "multiclass"
-        if name.startswith("evaluation.multi") and not name.endswith(task):
+        task = "multilabel" if y.ndim == 2 else "regression" if y.dtype.kind == "f" else "multiclass"
+        if of_all and not name.endswith(task):
             continue
         protocol = {
             "name": "tiny",
@@ -141,6 +165,7 @@ def of_evaluation(name):
             "grid_points": 6,
             "learner": {"_target_": "experiments.learners.NestedLogisticRegression", "tol": 1e-8},
             "multilabel_learner": {"_target_": "sklearn.ensemble.RandomForestClassifier", "n_estimators": 5},
+            "regression_learner": {"_target_": "sklearn.linear_model.Ridge"},
         }
         config = {
             "protocol": protocol,
@@ -154,11 +179,8 @@ def of_evaluation(name):
         whole = evaluate_all_features(cell.reference, X, y)
         result = evaluate_ranking(cell, X, y, whole.table) if name == "evaluation.ranking" else whole
         assert result.ok, result.frame["error"].tolist()
-        columns = (
-            ["f1_micro", "f1_macro", "rf1_micro"]
-            if name == "evaluation.ranking"
-            else ["f1_micro", "f1_macro"]
-        )
+        columns = ["r2"] if task == "regression" else ["f1_micro", "f1_macro"]
+        columns += [] if of_all else ["rf1_micro"]
         made[dataset] = digest(np.concatenate([np.concatenate(result.frame[each]) for each in columns]))
     return made
 
@@ -253,7 +275,7 @@ def found(name):
         return of_evaluation(name)
     if name == "experiments.learners.NestedLogisticRegression":
         return of_learner(name)
-    return of_rankers(name) if name in rankers() else of_measure(name)
+    return of_rankers(name) if name in rankers() | rankers_of_numbers() else of_measure(name)
 
 
 def main():

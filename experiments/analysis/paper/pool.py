@@ -155,8 +155,9 @@ def _rankings_asked(
         found = _by(mine, lambda each: about_of(each, extents))
         if not any("[n_iterations=" in each["ranker_key"] for each in found.get("convergence", [])):
             found.pop("convergence", None)  # as many folds, but not about iterations
-        # Rankings that were evaluated otherwise are of no use, but claims about them are asked for.
-        asked |= found or {ABOUT[task][0]: []}
+        # Rankings that were evaluated otherwise are of no use, but claims about them are asked for. Of numeric
+        # targets the paper says nothing.
+        asked |= found or {about: [] for about in ABOUT.get(task, ())[:1]}
     return asked
 
 

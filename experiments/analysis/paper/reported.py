@@ -115,24 +115,24 @@ def about_of(config: Mapping[str, Any], extents: Mapping[str, tuple[int, int]] =
     Returns
     -------
     str or None
-        A key of :data:`RANKINGS`; None for a sample of the samples (``max_rows``), other folds, fewer numbers of
-        features, or another learner.
+        A key of :data:`RANKINGS`; None for a numeric target, a sample of the samples (``max_rows``), other
+        folds, fewer numbers of features, or another learner.
 
     Notes
     -----
     The number of repeats is not looked at: whoever needs all of them counts them.
     """
     protocol = config["protocol"]
-    if protocol.get("measure") or protocol.get("max_rows") is not None:
+    task = config["dataset"]["task"]
+    if task not in ABOUT or protocol.get("measure") or protocol.get("max_rows") is not None:
         return None
     if int(protocol.get("grid_points") or _FEWEST_POINTS) < _FEWEST_POINTS:
         return None
-    task = config["dataset"]["task"]
     which = "multilabel_learner" if task == "multilabel" else "learner"
     learner = protocol.get(which) or {}
     if any(name in learner and learner[name] != value for name, value in _LEARNERS[which].items()):
         return None
-    for about in ABOUT.get(task, ()):
+    for about in ABOUT[task]:
         if int(protocol["n_splits"]) == extents[about][0]:
             return about
     return None

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from experiments.datasets.classes import check_target_is_no_number, classes_of_texts, exactly
+from experiments.datasets.classes import classes_of_texts, exactly
 from experiments.datasets.column_kinds import EXACT, are_dates, merged, no_feature, numbers_of, odd_number
 from experiments.datasets.names import (
     Column,
@@ -210,7 +210,7 @@ class FrameReader:
         names = [self._names[place] for place in kept]
         if single:
             classes, class_names = self._classes(wanted[0])
-            return RawData(X, classes, names, class_names or None, **parts)
+            return RawData(X, classes, names, class_names or None, target=self._names[wanted[0]], **parts)
         labels = (
             np.column_stack([self._label(place) for place in wanted]) if wanted else np.empty((len(X), 0))
         )
@@ -499,7 +499,6 @@ class FrameReader:
             classes = np.array([as_text(each).strip() for each in column])
         else:
             classes, class_names = classes_of_texts([self._text(each) for each in column])
-        check_target_is_no_number([as_text(each) for each in np.unique(classes)], len(classes), name)
         return classes, class_names
 
     def _label(self, place: int) -> np.ndarray:

@@ -56,8 +56,8 @@ class Subject:
     ----------
     X : ndarray of float64, C order, or csr_matrix; shape (n, p)
         All rows of a data set; may not be written to.
-    y : ndarray of int64, shape (n,), or csr_matrix of shape (n, L)
-        Class codes, or which labels each row has.
+    y : ndarray of int64, shape (n,), csr_matrix of shape (n, L), or ndarray of float64, shape (n,)
+        Class codes; which labels each row has; or a number for each row.
     seed : int
         For whatever is random.
     ranker : mapping

@@ -100,6 +100,8 @@ def latent_dimension(
     above, most = (_setting(subject.ranker, key) for key in ("sparsify_above", "n_representatives"))
     Z = normalise(subject.X)
     codes = label_sets(subject.y) if sparse.issparse(subject.y) else subject.y
+    if codes.dtype.kind == "f":  # numbers: ReliefE chooses among all rows
+        codes = np.zeros(len(codes), dtype=np.int64)
     chosen = choose(codes, most, subject.seed)
     sparsified = _share(Z) > above
     rows = {

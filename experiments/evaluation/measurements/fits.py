@@ -22,9 +22,9 @@ def adaptive_k(subject: Subject) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``class_sizes`` (rows of each class; for labels the number of rows), ``neighbors`` and ``counts``: for each
-        class the numbers of neighbours that were taken, ascending, and how often. A row without another one of its
-        class takes 0 of it.
+        ``class_sizes`` (rows of each class; for labels and numbers the number of rows), ``neighbors`` and
+        ``counts``: for each class the numbers of neighbours that were taken, ascending, and how often. A row
+        without another one of its class takes 0 of it.
 
     Raises
     ------
@@ -40,7 +40,8 @@ def adaptive_k(subject: Subject) -> dict[str, Any]:
         raise RankerError(
             "the ranker does not say how many neighbours it took; take an adaptive one, such as reliefe_adaptive"
         )
-    sizes = [subject.X.shape[0]] if sparse.issparse(subject.y) else np.bincount(subject.y).tolist()
+    among_all = sparse.issparse(subject.y) or subject.y.dtype.kind == "f"  # labels, numbers
+    sizes = [subject.X.shape[0]] if among_all else np.bincount(subject.y).tolist()
     return {
         "class_sizes": sizes,
         "neighbors": [list(counts) for counts in used],

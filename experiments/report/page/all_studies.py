@@ -116,6 +116,8 @@ def _results(studies: Sequence[StudyShown]) -> Table:
     lines = []
     for study in studies:
         for comparison in study.comparisons:
+            if comparison.group.kind.numeric:  # R² has no place in columns of F1; the study's own page has it
+                continue
             place_of = places(comparison.scores["best_f1"], higher_is_better=True)
             for line in comparison.summary.to_dict("records"):
                 if not line["complete"]:

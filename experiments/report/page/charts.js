@@ -152,9 +152,9 @@ class Curves extends Chart {
     const x = logarithmic([1, largest], [left, width - right]);
     const values = extent([1, ...curves.flatMap((curve) => curve.mean)], 0.04) || [0, 1.1];
     const margin = 0.06 * (values[1] - values[0]);
-    const low = Math.max(0, values[0] - margin), high = values[1] + margin;
+    const low = values[0] < 0 ? values[0] - margin : Math.max(0, values[0] - margin), high = values[1] + margin;
     const y = linear([low, high], [height - bottom, top]);
-    const svg = this.canvas(height, `${this.dataset}: rF1 of ${curves.length} rankers against the number of top-ranked features`);
+    const svg = this.canvas(height, `${this.dataset}: r${this.data.score} of ${curves.length} rankers against the number of top-ranked features`);
     // A pointer along the axis, moved with the arrow keys: to assistive technology that is a slider.
     for (const [name, value] of Object.entries({ tabindex: 0, class: "curves", role: "slider", "aria-valuemin": 1, "aria-valuemax": largest, "aria-valuenow": this.at || 1 })) {
       svg.setAttribute(name, value);
@@ -174,7 +174,7 @@ class Curves extends Chart {
     svg.append(
       shape("path", { class: "axis", d: `M${left} ${top}V${height - bottom}H${width - right}` }),
       shape("text", { class: "small", x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, "number of top-ranked features"),
-      shape("text", { class: "small", transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, "rF1 (1 = all features)"),
+      shape("text", { class: "small", transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, `r${this.data.score} (1 = all features)`),
       shape("line", { class: "axis", "stroke-dasharray": "3 3", x1: left, x2: width - right, y1: y(1), y2: y(1) }),
     );
     const inside = shape("g", { "clip-path": `url(#${clip})` });
@@ -295,7 +295,7 @@ class Curves extends Chart {
     const told = [];
     if (curves.length < all.length) told.push(`${curves.length} of ${all.length} curves are drawn; press a name to add or take away its curve.`);
     const undefinedFolds = Math.max(0, ...all.map((curve) => curve.undefined));
-    if (undefinedFolds) told.push(`In ${undefinedFolds} folds the F1 of all features is 0, so that rF1 has no value; they are left out.`);
+    if (undefinedFolds) told.push(`In ${undefinedFolds} folds ${this.data.undefined}, so that r${this.data.score} has no value; they are left out.`);
     const there = new Set(this.data.curves[this.dataset].map((curve) => curve.ranker));
     const away = this.data.rankers.filter((_, place) => !there.has(place)).map((ranker) => ranker.label);
     if (away.length) told.push(`Not complete on ${this.dataset}, so without a curve: ${listed(away)}.`);

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.pairs import ROPE
-from experiments.analysis.scores import MEASURES
 from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.figures import style
 from experiments.formatting import similarity_digits
@@ -41,7 +40,7 @@ def data_of(f: Facts) -> dict[str, Any]:
         For JSON.
     """
     ranks = {}
-    for key in MEASURES:
+    for key in f.c.measures:
         given = f.c.ranks[key]
         if given is None:
             continue
@@ -71,7 +70,9 @@ def data_of(f: Facts) -> dict[str, Any]:
             for ranker, look in zip(f.rankers, looks(f.rankers), strict=True)
         ],
         "datasets": f.datasets,
-        "measures": {key: measure.title for key, measure in MEASURES.items()},
+        "measures": {key: measure.title for key, measure in f.c.measures.items()},
+        "score": f.group.kind.score,
+        "undefined": f.group.kind.undefined,
         "curves": curves(f.c.curves, f.rankers),
         "reasons": dict(f.c.rank_reasons),
         "areas": {

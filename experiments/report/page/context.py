@@ -9,7 +9,6 @@ import pandas as pd
 from experiments.analysis.comparison import NOT_ASKED, Comparison
 from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.same_rankers import same_rankers
-from experiments.analysis.scores import MEASURES
 from experiments.analysis.selection import complete_rows
 from experiments.analysis.verdict import Verdict, verdict
 from experiments.programs import program
@@ -70,10 +69,10 @@ class Facts:
             )
         self.places = {
             key: places(comparison.scores[key], higher_is_better=measure.higher_is_better)
-            for key, measure in MEASURES.items()
+            for key, measure in comparison.measures.items()
         }
         self._same = same_rankers(complete_rows(frame, self.group.expected))
-        self.verdicts = {key: self._verdict(key) for key in MEASURES}
+        self.verdicts = {key: self._verdict(key) for key in comparison.measures}
         quality = {key: comparison.scores[key] for key in _QUALITY}
         self.cost = cost_quality(comparison.scores["fit_seconds"], quality)
 

@@ -36,7 +36,7 @@ def tables(f: Facts) -> dict[str, Table]:
         Name → table.
     """
     made = (_rankers, _matrix, _results, _pairs, _stable, _stability, _missing, _failures, _status)
-    return {each.__name__.lstrip("_"): each(f) for each in made}
+    return {each.__name__.lstrip("_"): each(f).of_task(f.group.kind) for each in made}
 
 
 def _rankers(f: Facts) -> Table:

@@ -81,7 +81,7 @@ class Pairs extends Chart {
       const made = triangle(room, names[0], names[1], pair, false);
       made.style.maxWidth = `${room}px`;
       drawn.append(made, make("p", { class: "probabilities", role: "status" },
-        `${names[0]} better: ${probability(pair.p)}; practically equal (F1 within ${this.data.rope}): ${probability(pair.equal)}; ` +
+        `${names[0]} better: ${probability(pair.p)}; practically equal (${this.data.score} within ${this.data.rope}): ${probability(pair.equal)}; ` +
         `${names[1]} better: ${probability(pair.q)}. Over ${pair.datasets} data set${pair.datasets === 1 ? "" : "s"} that both finished.` +
         (pair.message ? ` ${pair.message}` : "")));
     } else {
@@ -157,7 +157,7 @@ class Likeness extends Chart {
     if (!given) return this.nothing("There is nothing to compare.");
     const kept = given.keys.map((key, place) => ({ key, place })).filter(({ key }) => this.filters.has("ranker", key)).map(({ place }) => place);
     const range = extent(given.values.flatMap((line, row) => line.filter((_, column) => column !== row)), 1e-6) || [0, 1];
-    const said = { curves: "mean rF1 curves, as in the paper", weights: "weights of the features" };
+    const said = { curves: `mean r${this.data.score} curves${this.data.score === "F1" ? ", as in the paper" : ""}`, weights: "weights of the features" };
     this.box.replaceChildren(
       make("div", { class: "controls" }, select("compared by", Object.keys(this.data.similarity).map((key) => [key, said[key] || key]), this.kind, (value) => {
         this.kind = value;

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from experiments.analysis.scores import MEASURES
 from experiments.analysis.verdict import probabilities
 from experiments.formatting import count, rank_shown, similarity_shown
 from experiments.report.console import significant
@@ -62,6 +61,7 @@ def ranker_page(f: Facts, ranker: str) -> RankerPage:
     -------
     RankerPage
     """
+    task = f.group.kind
     best, alike = _against(f, ranker, _best_three(f, ranker)), _most_alike(f, ranker)
     return RankerPage(
         id=f.page_id(ranker),
@@ -79,11 +79,11 @@ def ranker_page(f: Facts, ranker: str) -> RankerPage:
             if line
         ],
         ranks=_own_ranks(f, ranker),
-        best=best,
-        alike=_own_alike(f, alike),
-        cost=_own_cost(f, ranker),
+        best=best.of_task(task),
+        alike=_own_alike(f, alike).of_task(task),
+        cost=_own_cost(f, ranker).of_task(task),
         datasets=_own_datasets(f, ranker),
-        opponents=_own_opponents(f, ranker),
+        opponents=_own_opponents(f, ranker).of_task(task),
     )
 
 
@@ -116,7 +116,7 @@ def _own_ranks(f: Facts, ranker: str) -> Table:
         Column("over data sets", True),
     ]
     lines = []
-    for key, measure in MEASURES.items():
+    for key, measure in f.c.measures.items():
         ranks = f.c.ranks[key]
         rank = f.rank_of(key, ranker)
         place = n_used = math.nan
@@ -138,7 +138,7 @@ def _own_datasets(f: Facts, ranker: str) -> Table:
     columns = [Column("data set")]
     shown = ("best_f1", "mean_f1", "aurf1", "fit_seconds")
     for key in shown:
-        columns += [Column(MEASURES[key].title, True), Column("place", True)]
+        columns += [Column(f.c.measures[key].title, True), Column("place", True)]
     lines = []
     for dataset in f.datasets:
         cells = [text(dataset)]
@@ -269,8 +269,8 @@ def _said_rank(f: Facts, ranker: str) -> str:
     if ranks is None or math.isnan(rank):
         return "No average rank: it is not complete on the data sets that the others share."
     place = int((ranks.average_ranks < rank - 1e-9).sum()) + 1
-    over = count(len(ranks.used), "data set")
-    return f"Average rank by max F1: {rank_shown(rank)}, place {place} of {len(ranks.average_ranks)}, over {over}."
+    said, over = f"Average rank by {f.c.measures['best_f1'].title}", count(len(ranks.used), "data set")
+    return f"{said}: {rank_shown(rank)}, place {place} of {len(ranks.average_ranks)}, over {over}."
 
 
 def _said_same(f: Facts, ranker: str) -> str:
@@ -285,7 +285,11 @@ def _said_same(f: Facts, ranker: str) -> str:
         ]
         if more:
             parts.append(f"{sentences.listed([f.label[each] for each in more])} on {dataset}")
-    return f"The same ranker (equal F1 in every fold) as {'; as '.join(parts)}." if parts else ""
+    return (
+        f"The same ranker (equal {f.group.kind.score} in every fold) as {'; as '.join(parts)}."
+        if parts
+        else ""
+    )
 
 
 def _said_alike(f: Facts, alike: Sequence[tuple[str, float, float]]) -> str:

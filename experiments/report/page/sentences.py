@@ -12,6 +12,7 @@ from experiments.analysis.verdict import SURE, Verdict
 from experiments.formatting import count, fixed, rank_shown
 from experiments.programs import program
 from experiments.report.console import significant
+from experiments.tasks import TASKS
 
 #: Chains with an R̂ below this agree.
 R_HAT = 1.01
@@ -85,7 +86,7 @@ def compared(
     n_asked : int
         Data sets asked for.
     task : str
-        "multiclass" or "multilabel".
+        A key of :data:`experiments.tasks.TASKS`.
     protocol : mapping
         Of the configuration.
 
@@ -93,8 +94,8 @@ def compared(
     -------
     str
     """
-    target = "several labels per sample" if task == "multilabel" else "one class per sample"
-    block = protocol.get("multilabel_learner" if task == "multilabel" else "learner") or {}
+    kind = TASKS[task]
+    block = protocol.get(kind.learner) or {}
     learner = str(block.get("_target_", "")).rpartition(".")[2]
     where = (
         count(n_asked, "data set")
@@ -105,12 +106,13 @@ def compared(
     n_folds = int(protocol["n_splits"]) * int(protocol["n_repeats"])
     first = (
         ""
-        if n_folds >= PAPER_FOLDS
+        if n_folds >= PAPER_FOLDS or kind.numeric  # of which the paper has nothing
         else f" A first look: the paper takes {PAPER_FOLDS} folds, this {n_folds}."
     )
+    how = "the score is R²" if kind.numeric else "F1 is micro-averaged"
     return (
-        f"{count(n_rankers, 'ranker')} on {where} with {target}. Each ranking was made on the training samples of "
-        f"{extent(protocol)} (protocol {protocol['name']}){scored}; F1 is micro-averaged.{first}"
+        f"{count(n_rankers, 'ranker')} on {where} with {kind.target}. Each ranking was made on the training "
+        f"samples of {extent(protocol)} (protocol {protocol['name']}){scored}; {how}.{first}"
     )
 
 
@@ -181,7 +183,9 @@ def headline(
     return f"{names} {verb} by {title}, and is significantly different from {len(told_apart)} of {n_others} others."
 
 
-def sureness(verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, rope: float) -> list[str]:
+def sureness(
+    verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, rope: float, score: str = "F1"
+) -> list[str]:
     """Say how sure the headline is.
 
     Parameters
@@ -194,6 +198,8 @@ def sureness(verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, r
         Of Friedman's test; NaN where it was left out.
     rope : float
         Differences up to this are practically none; NaN where nothing was tested.
+    score : str, default="F1"
+        What the learner's score is called.
 
     Returns
     -------
@@ -234,8 +240,8 @@ def sureness(verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, r
         ]
         decided = listed([part for part in parts if part]) or "better or worse than none"
         lines.append(
-            f"By the Bayesian test (F1 within {rope:g} counts as equal): against {label[first['ranker']]} it is "
-            f"better with probability {probability(first['p_better'])}, practically equal with "
+            f"By the Bayesian test ({score} within {rope:g} counts as equal): against {label[first['ranker']]} it "
+            f"is better with probability {probability(first['p_better'])}, practically equal with "
             f"{probability(first['p_equal'])}, worse with {probability(first['p_worse'])}. With a probability "
             f"above {SURE:g} it is {decided} of the {count(len(verdict.probabilities), 'ranker')} it was tested "
             "against."

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from experiments.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,16 @@ class Table:
     sorted_by: int | None = None
     descending: bool = False
     empty: str = "Nothing to show."
+
+    def of_task(self, task: Task) -> Table:
+        """Name the score of a kind of target in caption and headings, which speak of F1."""
+        columns = [
+            column
+            if column.dataset is not None
+            else replace(column, title=task.said(column.title), tip=task.said(column.tip))
+            for column in self.columns
+        ]
+        return replace(self, caption=task.said(self.caption), columns=columns)
 
 
 def text(said: Any, *, href: str = "", kind: str = "", tip: str = "") -> Cell:

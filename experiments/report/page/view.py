@@ -11,7 +11,6 @@ import pandas as pd
 
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.pairs import ROPE
-from experiments.analysis.scores import MEASURES
 from experiments.analysis.stability import unstated
 from experiments.report.page import sentences
 from experiments.report.page.charts import data_of
@@ -29,8 +28,8 @@ class GroupView:
     ----------
     id : str
         Of its part of the page; other ids begin with it.
-    name, title : str
-        Its name, and what it is.
+    name, title, score : str
+        Its name, what it is, and what the learner's score is called.
     compared, headline, speed, gaps : str
         Sentences.
     same : list of str
@@ -61,6 +60,7 @@ class GroupView:
     id: str
     name: str
     title: str
+    score: str
     compared: str
     headline: str
     speed: str
@@ -114,7 +114,8 @@ def group_view(
     return GroupView(
         id=f.own,
         name=f.group.name,
-        title="Several labels per sample" if f.group.task == "multilabel" else "One class per sample",
+        title=f.group.kind.target[0].upper() + f.group.kind.target[1:],
+        score=f.group.kind.score,
         same=f.c.same_lines,
         compared=sentences.compared(
             n_rankers=len(f.rankers),
@@ -126,7 +127,7 @@ def group_view(
         headline=sentences.headline(
             main,
             f.label,
-            title=MEASURES["best_f1"].title,
+            title=f.c.measures["best_f1"].title,
             scores={} if not len(one) else one.iloc[0].dropna().to_dict(),
             datasets=[] if ranks is None else list(ranks.used),
             n_here=len(f.here),
@@ -143,6 +144,7 @@ def group_view(
             f.label,
             friedman_p=math.nan if ranks is None else ranks.friedman_p,
             rope=ROPE,
+            score=f.group.kind.score,
         ),
         datasets=[(name, name) for name in f.datasets],
         rankers=[(name, f.label[name]) for name in f.rankers],

@@ -410,7 +410,8 @@ def test_the_help_page_has_the_sizes_of_data_made_on_the_spot():
         (config,) = compose_runs([f"dataset={name}"]).configs
         data = load(config["dataset"], config["paths"]["local_data"])
         n_rows, n_columns = data.X.shape
-        size = f"{n_rows} samples × {n_columns} features, {len(set(data.y))} classes"
+        held = "a numeric target" if data.task == "regression" else f"{len(set(data.y))} classes"
+        size = f"{n_rows} samples × {n_columns} features, {held}"
         assert listed[name].split(maxsplit=1)[1] == f"{size}; made on the spot"
     assert not any("local file" in listed[name] for name in made)
 

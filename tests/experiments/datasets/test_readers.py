@@ -394,7 +394,9 @@ def test_the_first_source_that_is_there_is_taken(tmp_path):
         load(stated, tmp_path)
     with pytest.raises(ConfigError, match="small has no source"):
         load({"name": "small", "task": "multiclass"}, tmp_path)
-    with pytest.raises(ConfigError, match="unknown task 'multilable'; did you mean multilabel"):
+    with pytest.raises(
+        ConfigError, match=r"unknown task \(dataset.task\) 'multilable'; did you mean multilabel"
+    ):
         load({**stated, "task": "multilable"}, tmp_path)
 
 
