@@ -190,6 +190,8 @@ def report(argv: Sequence[str]) -> int:
         print(
             f"{counts.missing} of {count(counts.cells, 'cell')} missing or to be tried again; nothing is run here"
         )
+        if result.not_read:
+            print(runner.not_read_in_words(result.not_read))
         for each in result.quarantined:
             print(f"quarantined, not read as data: {each.moved_to}: {each.reason}")
         more: dict[str, Any] = {"absent": result.absent, "whole": True, "arguments": argv}

@@ -23,10 +23,11 @@ import yaml
 
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
-from experiments.evaluation.cell import rows_of
+from experiments.evaluation.cell import Cell, rows_of
 from experiments.evaluation.evaluate import TIMINGS
+from experiments.execution.known_data import FILE, KnownData, digest_of, known_text
 from experiments.execution.study import Study
-from experiments.paths import PROJECT_ROOT
+from experiments.paths import PROJECT_ROOT, write_whole
 from experiments.schema import ROW_SCHEMA
 from experiments.store.pack import write_packs
 from experiments.store.rows import all_ok, to_frame
@@ -119,12 +120,15 @@ def collect(
             raise BadInputError(f"there is no results folder {each} to collect rows from")
     stores = [Store(each) for each in sources]
     index, counts = {}, {}
+    known: dict[str, KnownData] = {}
     wanted: dict[str, str] = {}  # key of a cell → the first study that has it
     for name in studies(folder) if names is None else names:
-        study = Study(_configs(name, folder, local_data), skip_absent=True)
+        configs = _configs(name, folder, local_data)
+        study = Study(configs, skip_absent=True)
         states = [store.states(study.cells) for store in stores]
         done = [cell for cell in study.named.values() if any(each.get(cell.key) == "ok" for each in states)]
         counts[name] = (len(done), len(study.named))
+        known |= _known(study, configs, done)
         index[name] = [[cell.key, cell.dataset, cell.ranker, cell.protocol] for cell in done]
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
@@ -143,9 +147,41 @@ def collect(
         lists = {name: ",\n".join(map(json.dumps, cells)) for name, cells in index.items()}
         text = ",\n".join(f"{json.dumps(name)}: [\n{cells}\n]" for name, cells in lists.items())
         (Path(new) / "rows" / "cells.json").write_text(f"{{{text}}}\n", encoding="utf-8")
+        (Path(new) / "rows" / FILE).write_text(known_text(known), encoding="utf-8")
         shutil.rmtree(folder / "rows", ignore_errors=True)
         (Path(new) / "rows").rename(folder / "rows")
     return counts
+
+
+def note_datasets(local_data: str | None = None, folder: Path = FOLDER) -> int:
+    """Write what the data sets of the published rows hold, so that these rows are found without the files.
+
+    Parameters
+    ----------
+    local_data : str, optional
+        Where the data sets lie. What was known of one that is not there stays.
+    folder : Path, optional
+        Where rows lie, and where ``rows/datasets.json`` is written.
+
+    Returns
+    -------
+    int
+        How many data sets are known.
+
+    Raises
+    ------
+    BadInputError
+        If a study is unknown or none of its data sets is here or known.
+    """
+    store = Store(folder)
+    known: dict[str, KnownData] = {}
+    for name in studies(folder):
+        configs = _configs(name, folder, local_data)
+        study = Study(configs, skip_absent=True)
+        states = store.states(study.cells)
+        known |= _known(study, configs, [each for each in study.named.values() if each.key in states])
+    write_whole(folder / "rows" / FILE, known_text(known).encode())
+    return len(known)
 
 
 def rows(name: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[ResolvedConfig]]:
@@ -243,6 +279,23 @@ def _configs(name: str, folder: Path, local_data: str | None = None) -> list[Res
     if local_data is not None:
         argv.append(f"paths.local_data={local_data}")
     return list(compose_runs(argv).configs)
+
+
+def _known(study: Study, configs: Sequence[ResolvedConfig], done: Sequence[Cell]) -> dict[str, KnownData]:
+    """Describe the data sets of published cells that are read from files, by digest."""
+    checksums = {(cell.dataset, cell.protocol): cell.checksum for cell in done}
+    found = {}
+    for config in configs:
+        checksum = checksums.get((config["dataset_key"], config["protocol"]["name"]))
+        digest = digest_of(config)
+        if checksum is None or digest is None or digest in found:
+            continue
+        data = study.data.get(checksum)
+        if data is None:
+            found[digest] = study.known[checksum]
+        elif data.origin != "bundled":  # others are made or installed, and always there
+            found[digest] = KnownData.of(data)
+    return found
 
 
 def _found(stores: Sequence[Store], key: str, *, timed: bool) -> pa.Table | None:
