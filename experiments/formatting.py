@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 #: Decimals of a similarity: at least and at most, and how many steps its range is to have.
@@ -38,6 +38,26 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     str
     """
     return f"{int(number)} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """List names in a sentence: "a", "a and b", "a, b and 3 others".
+
+    Parameters
+    ----------
+    names : sequence of str
+        Any number.
+    most : int, default=4
+        Names written out; of more it is said how many.
+
+    Returns
+    -------
+    str
+    """
+    names = [str(name) for name in names]
+    if len(names) > most:
+        names = [*names[: most - 1], count(len(names) - most + 1, "other")]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def duration(seconds: float) -> str:

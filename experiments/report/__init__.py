@@ -21,6 +21,7 @@ from experiments.report import curves as drawn_curves
 from experiments.report import measurements, status
 from experiments.report.console import Console
 from experiments.report.names import Names
+from experiments.report.place import places
 
 __all__ = ["show", "status"]
 
@@ -35,6 +36,7 @@ def show(
     whole: bool = False,
     arguments: Sequence[str] = (),
     claims: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
 ) -> list[Path]:
     """Show a study: print tables, then write CSV files and figures.
 
@@ -42,7 +44,8 @@ def show(
     ``tables/<study>_<data set>_<protocol>.csv`` and ``figures/<study>_<data set>_<protocol>_rf1.png`` and ``.svg``,
     and without a study's name ``<data set>_<protocol>_<rankers>`` (:mod:`experiments.report.names`). Rankers of
     which a fold is missing or failed are listed with the reason and not compared. What a protocol measures instead
-    of rankings has a line each, and a table of its own.
+    of rankings has a line each, and a table of its own. Before all else stands the place of a ranker that was added
+    (``also=``).
 
     Parameters
     ----------
@@ -63,6 +66,8 @@ def show(
         What was typed, for the commands on the page.
     claims : DataFrame, optional
         The paper's claims, checked on more rows than this study's; by default they are checked on its own.
+    notes : sequence of str, default=()
+        Printed before the tables, a line each.
 
     Returns
     -------
@@ -84,6 +89,10 @@ def show(
     console = Console(sys.stdout if out is None else out)
     groups = list(summed.groupby(["dataset", "protocol"], sort=False))
     parts, same = groups_of(configs), {}
+    if any(part.also for part in parts):
+        console.place(places([compare(frame, part) for part in parts]))
+    for note in notes:
+        console.paragraph(note)
     rows = selection.complete
     for (dataset, protocol), part in groups:
         mine = rows[(rows["dataset"] == dataset) & (rows["protocol"] == protocol)]

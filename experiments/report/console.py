@@ -187,6 +187,17 @@ class Console:
         """
         self._print(self._text(text))
 
+    def place(self, sentences: Sequence[str]) -> None:
+        """Print the places of added rankers.
+
+        Parameters
+        ----------
+        sentences : sequence of str
+            From :func:`experiments.report.place.places`.
+        """
+        for sentence in sentences:
+            self._print(self._text(sentence, style="bold"))
+
     def absent(self, absent: Mapping[str, str]) -> None:
         """List data sets that are not here.
 

@@ -24,6 +24,7 @@ from experiments.report.page.provenance import provenance
 from experiments.report.page.sentences import gaps
 from experiments.report.page.table import Column, Line, Table, number, text
 from experiments.report.page.view import group_view
+from experiments.report.place import places
 
 __all__ = ["write"]
 
@@ -111,6 +112,7 @@ def write(
         .render(
             title=title,
             intro=_intro(groups, absent or {}),
+            places=places(comparisons),
             groups=groups,
             parts=_PARTS,
             claims=_claims(claims),
