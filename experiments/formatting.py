@@ -102,6 +102,25 @@ def fixed(value: float | None, digits: int) -> str:
     return str(Decimal(float(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
+def percent(share: float) -> str:
+    """Write a share in percent: "7 %".
+
+    Parameters
+    ----------
+    share : float
+        From 0 to 1.
+
+    Returns
+    -------
+    str
+        "100 %" only for all, "0 %" only for none.
+    """
+    said = fixed(100 * share, 0)
+    if said == "100" and share < 1:
+        return "> 99 %"
+    return "< 1 %" if said == "0" and share > 0 else f"{said} %"
+
+
 def rank_shown(value: float) -> str:
     """Write an average rank or a critical distance as it is shown everywhere.
 

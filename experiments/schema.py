@@ -61,11 +61,26 @@ ROW_SCHEMA = pa.schema(
         # "own_trees": forests were grown by experiments.learners; "learner": by the learner itself; "own_trees,
         # learner": some by each. Null for a learner that goes on from fewer features to more.
         ("learner_way", pa.string()),
+        # Features that have or share one of the first 20 places of the ranking (experiments.metrics.top_features),
+        # best first: columns (0-based), names, places (equal weights share their mean), weights.
+        ("top_columns", pa.list_(pa.int64())),
+        ("top_names", pa.list_(pa.string())),  # null where the names were not known
+        ("top_ranks", _FLOATS),
+        ("top_weights", _FLOATS),
     ]
 )
 
 #: Columns that rows written by earlier versions do not have.
-ADDED_COLUMNS = ("time_limit_seconds", "memory_limit_mib", "measurement", "learner_way")
+ADDED_COLUMNS = (
+    "time_limit_seconds",
+    "memory_limit_mib",
+    "measurement",
+    "learner_way",
+    "top_columns",
+    "top_names",
+    "top_ranks",
+    "top_weights",
+)
 
 #: Columns that may differ between two runs of the same cell.
 VOLATILE_COLUMNS = (
@@ -83,6 +98,7 @@ VOLATILE_COLUMNS = (
     "time_limit_seconds",
     "memory_limit_mib",
     "learner_way",
+    "top_names",
 )
 
 

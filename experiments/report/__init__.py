@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 import pandas as pd
 
+from experiments.analysis.best_features import best_features
 from experiments.analysis.comparison import compare
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, groups_of
@@ -17,8 +18,8 @@ from experiments.analysis.same_rankers import same_rankers
 from experiments.analysis.selection import expected_of, failures, select
 from experiments.analysis.summary import complete, incomplete, publishable, summary
 from experiments.paths import write_whole
+from experiments.report import chosen_features, measurements, status
 from experiments.report import curves as drawn_curves
-from experiments.report import measurements, status
 from experiments.report.console import Console
 from experiments.report.names import Names
 from experiments.report.place import places
@@ -37,6 +38,7 @@ def show(
     arguments: Sequence[str] = (),
     claims: pd.DataFrame | None = None,
     notes: Sequence[str] = (),
+    feature_names: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Path]:
     """Show a study: print tables, then write CSV files and figures.
 
@@ -68,6 +70,8 @@ def show(
         The paper's claims, checked on more rows than this study's; by default they are checked on its own.
     notes : sequence of str, default=()
         Printed before the tables, a line each.
+    feature_names : mapping of str to sequence of str, optional
+        Data set → names of its features, where they are known; else the names in the rows are shown.
 
     Returns
     -------
@@ -101,6 +105,10 @@ def show(
         console.study(part, complete(part), incomplete(part), same=told)
     console.failures(failures(selection), expected)
     console.absent(absent)
+    named = any("study" in each for each in asked)  # whose report has a table of all data sets
+    chosen = None if named and len(expected) > 1 else best_features(selection, names=feature_names)
+    if len(expected) == 1 and chosen is not None:
+        console.best_features(chosen, chosen_features.notes(chosen))
     written: list[Path] = []
     try:
         if measured:
@@ -112,8 +120,12 @@ def show(
                 stem = names.of_pair(dataset, protocol)
                 group = _group(parts, dataset, protocol)
                 written += _write(part, mine, group, same[dataset, protocol], results, stem)
-        if whole and (any("study" in each for each in asked) or _has_rows(frame, configs)):
-            written += _whole(frame, asked, results, console, absent, arguments, claims)
+                if chosen is not None and not named:
+                    mine = chosen[(chosen["dataset"] == dataset) & (chosen["protocol"] == protocol)]
+                    written += chosen_features.write_pair(mine, stem, results)
+        if whole and (named or _has_rows(frame, configs)):
+            known = feature_names or {}
+            written += _whole(frame, asked, results, console, absent, arguments, claims, known)
     finally:
         written = list(dict.fromkeys(written))
         console.written(written)
@@ -134,15 +146,25 @@ def _whole(
     absent: Mapping[str, str],
     arguments: Sequence[str],
     claims: pd.DataFrame | None,
+    feature_names: Mapping[str, Sequence[str]],
 ) -> list[Path]:
     from experiments.report import page, study
 
     name = configs[0].get("study")
     if name is None:
         groups = groups_of(configs, absent)
-        found = study.Findings([compare(frame, group) for group in groups])
+        compared = [compare(frame, group, feature_names=feature_names) for group in groups]
+        found = study.Findings(compared)
     else:
-        found = study.write(frame, configs, results, absent=absent, say=console.paragraph, claims=claims)
+        found = study.write(
+            frame,
+            configs,
+            results,
+            absent=absent,
+            say=console.paragraph,
+            claims=claims,
+            feature_names=feature_names,
+        )
         console.claims(found.claims)
     path = results / "report" / f"{Names(configs).page}.html"
     page.write(
