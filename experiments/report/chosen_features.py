@@ -97,6 +97,8 @@ def notes(found: pd.DataFrame) -> list[str]:
     for (n_kept, n_bare), part in partly.groupby(["n_folds", "folds_without"], sort=False):
         whose = ", ".join(map(str, part["dataset"].unique()))
         lines.append(f"Rankings were kept of {n_kept} of {count(n_kept + n_bare, 'fold')}: {whose}.")
+    if len(first) == 1 and (n_tied := int(first["folds_tied"].iloc[0])):
+        lines.append(f"In {count(n_tied, 'fold')} equal weights share the places up to the {TOP}th.")
     narrow = first.loc[first["n_features"] <= TOP, "dataset"].unique()
     if len(narrow):
         lines.append(f"All features are among the first {TOP}: {', '.join(map(str, narrow))}.")

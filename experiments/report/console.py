@@ -20,7 +20,7 @@ from rich.text import Text
 
 from experiments.analysis.paper.claim import UNDECIDED
 from experiments.analysis.paper.wording import shown
-from experiments.formatting import count, percent
+from experiments.formatting import count, fixed, percent
 from experiments.metrics.top_features import TOP
 from experiments.printing import readable
 from experiments.schema import BAD_STATUSES, when_again
@@ -260,7 +260,7 @@ class Console:
         for heading in (f"among the\nfirst {TOP}", "mean\nrank", "mean\nweight"):
             table.add_column(heading, justify="right", vertical="top")
         for line in shown.itertuples():
-            numbers = (percent(line.chosen), f"{line.mean_rank:.1f}", f"{line.mean_weight:.4g}")
+            numbers = (percent(line.chosen), fixed(line.mean_rank, 1), f"{line.mean_weight:.4g}")
             table.add_row(self._text(line.feature), *map(self._text, numbers))
         self._print(table)
         for note in notes:

@@ -29,7 +29,7 @@ from experiments.report.place import places
 __all__ = ["write"]
 
 _HERE = Path(__file__).resolve().parent
-_SCRIPTS = ("base.js", "tables.js", "charts.js", "pairs.js", "cost.js", "start.js")
+_SCRIPTS = ("base.js", "tables.js", "charts.js", "pairs.js", "cost.js", "features.js", "start.js")
 #: Parts of a comparison: id → name in the navigation.
 _PARTS = (
     ("ranks", "Ranks"),
@@ -38,6 +38,7 @@ _PARTS = (
     ("pairs", "Pairs"),
     ("cost", "Cost and quality"),
     ("similarity", "Similarity"),
+    ("features", "Best features"),
     ("stability", "Stability"),
     ("missing", "Missing"),
     ("one", "One ranker"),
