@@ -25,8 +25,9 @@ from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
 from experiments.evaluation.cell import Cell, rows_of
 from experiments.evaluation.evaluate import TIMINGS
-from experiments.execution.known_data import FILE, KnownData, digest_of, known_text
+from experiments.execution.known_data import FILE, KnownData, digest_of, known_text, read_known
 from experiments.execution.study import Study
+from experiments.metrics.top_features import top_features
 from experiments.paths import PROJECT_ROOT, write_whole
 from experiments.schema import ROW_SCHEMA
 from experiments.store.pack import write_packs
@@ -122,6 +123,7 @@ def collect(
     index, counts = {}, {}
     known: dict[str, KnownData] = {}
     wanted: dict[str, str] = {}  # key of a cell → the first study that has it
+    feature_names: dict[str, Sequence[str]] = {}  # by key of a cell
     for name in studies(folder) if names is None else names:
         configs = _configs(name, folder, local_data)
         study = Study(configs, skip_absent=True)
@@ -133,14 +135,20 @@ def collect(
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
                 wanted.setdefault(key, name)
+            feature_names.setdefault(cell.key, study.feature_names[cell.dataset])
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as new:
         packs = Path(new) / "rows" / "packs"
         packs.mkdir(parents=True)
         for name in counts:
             mine = (key for key, first in wanted.items() if first == name)
-            tables = (_found(stores, key, timed=times is None) for key in mine)
-            for pack in write_packs(packs, (_lightened(table) for table in tables if table is not None)):
+            found = ((key, _found(stores, key, timed=times is None)) for key in mine)
+            light = (
+                _lightened(_with_top_features(table, feature_names.get(key, ())))
+                for key, table in found
+                if table is not None
+            )
+            for pack in write_packs(packs, light):
                 # Named by study and content: a publication adds to the history what changed, and no more.
                 pack.rename(packs / f"{name}-{hashlib.sha256(pack.read_bytes()).hexdigest()[:16]}.parquet")
         # A line for each cell: what changes between two publications can be read.
@@ -265,7 +273,13 @@ def show(name: str, out: TextIO, folder: Path = FOLDER, *, checked: pd.DataFrame
     from experiments.figures import style
 
     frame, configs = rows(name, folder)
-    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked}
+    known = read_known(folder)
+    names = {
+        config["dataset_key"]: known[digest].feature_names
+        for config in configs
+        if (digest := digest_of(config)) in known
+    }
+    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked, "feature_names": names}
     with style.published():
         written = report.show(frame, configs, {"results": folder}, out, whole=True, **asked)
     for file in written:
@@ -311,6 +325,24 @@ def _without(table: pa.Table, *names: str) -> pa.Table:
     for name in names:
         place, field = table.schema.get_field_index(name), table.schema.field(name)
         table = table.set_column(place, field, pa.nulls(table.num_rows, field.type))
+    return table
+
+
+def _with_top_features(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Add the first features of each ranking, with their names, to rows from before these were kept."""
+    lists = table["weights"].to_pylist()
+    if table["top_columns"].null_count < table.num_rows or None in lists:
+        return table
+    tops = [top_features(weights) for weights in lists]
+    made = {
+        "top_columns": [top.columns for top in tops],
+        "top_names": [[names[column] for column in top.columns] if len(names) else None for top in tops],
+        "top_ranks": [top.ranks for top in tops],
+        "top_weights": [top.weights for top in tops],
+    }
+    for name, values in made.items():
+        place, field = table.schema.get_field_index(name), table.schema.field(name)
+        table = table.set_column(place, field, pa.array(values, field.type))
     return table
 
 
