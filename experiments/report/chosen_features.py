@@ -71,8 +71,10 @@ def write_pair(found: pd.DataFrame, stem: str, results: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        ``tables/<stem>_best_features.csv``.
+        ``tables/<stem>_best_features.csv``; none where the rows hold no rankings.
     """
+    if not len(found):
+        return []
     tables = Tables(results)
     tables.csv(found.drop(columns=_LEFT_OUT), stem, "best_features")
     return tables.written

@@ -133,12 +133,7 @@ def test_one_table_and_figure_per_data_set_and_protocol(tmp_path):
     assert [str(file.relative_to(tmp_path)) for file in files] == [
         place
         for stem in ("d_p_a", "e_p_a", "d_q[n_splits=2]_a")
-        for place in (
-            f"tables/{stem}.csv",
-            f"figures/{stem}_rf1.png",
-            f"figures/{stem}_rf1.svg",
-            f"tables/{stem}_best_features.csv",
-        )
+        for place in (f"tables/{stem}.csv", f"figures/{stem}_rf1.png", f"figures/{stem}_rf1.svg")
     ]
     assert all(file.is_file() and str(file) in text for file in files)
 
@@ -205,7 +200,7 @@ def test_a_reader_that_leaves_early(tmp_path):
             raise BrokenPipeError
 
     _, files = shown(frame(repeats("a")), [config("a")], tmp_path, Closed())
-    assert len(files) == 4 and all(file.is_file() for file in files)
+    assert len(files) == 3 and all(file.is_file() for file in files)
 
 
 def test_the_table_is_printed_even_if_nothing_can_be_written(tmp_path):
