@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 from listening import Listening
 
+from experiments.analysis.best_features import best_features
 from experiments.cli import publish
 from experiments.cli.main import main
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError, MissingFileError
 from experiments.execution import known_data
 from experiments.execution.runner import collect_study, run_study
+from experiments.store.store import Store
 
 SMALL = ["protocol.n_splits=2", "protocol.n_repeats=1", "protocol.grid_points=2"]
 READ = ["dataset=csv", "dataset.path=tiny.csv", "dataset.target=kind"]
@@ -184,3 +186,25 @@ def test_every_published_data_set_of_a_file_is_known():
                 assert known_data.digest_of(config) in known, (study, config["dataset_key"])
                 n_checked += 1
     assert n_checked > 20
+
+
+def test_collecting_keeps_the_best_features_of_folds_whose_weights_are_left_out(made, tmp_path, monkeypatch):
+    """Also of rows from before they were kept in rows, with the names of the data set."""
+    _, _, data, _ = made
+    argv = [each for each in arguments(tmp_path / "ran", data, "anova_f") if "n_repeats" not in each]
+    configs = compose_runs([*argv, "protocol.n_repeats=2"]).configs
+    new = run_study(configs, n_workers=1, progress=Listening()).frame
+    store = Store(tmp_path / "ran")
+    added = [name for name in new if name.startswith("top_")]
+    assert len(added) == 4
+    for key, rows in new.groupby("cell_key"):
+        store.write(key, rows.assign(**dict.fromkeys(added)))
+    monkeypatch.setattr(publish, "_configs", lambda *_: configs)
+    publish.collect(tmp_path / "ran", None, tmp_path / "published", ["tiny"])
+    kept, _ = publish.rows("tiny", tmp_path / "published")
+    assert kept["weights"].isna().tolist() == [False, False, True, True]
+    pd.testing.assert_frame_equal(kept[added], new[added])
+    assert kept["top_names"].map(set).eq({"left", "right", "a, b"}).all()
+    expected = best_features(new)
+    assert expected["n_folds"].eq(4).all()
+    pd.testing.assert_frame_equal(best_features(kept), expected)
