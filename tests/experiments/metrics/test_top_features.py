@@ -1,5 +1,7 @@
 """The best features of a ranking: which are kept, and how equal weights share their places."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ def naive(weights):
     scale = max(abs(weight) for weight in weights)
     order = sorted(range(len(weights)), key=lambda column: -weights[column])
     groups = [[order[0]]]
-    for before, column in zip(order, order[1:], strict=False):
+    for before, column in itertools.pairwise(order):
         if weights[before] - weights[column] <= TIE * scale:
             groups[-1].append(column)
         else:
