@@ -66,8 +66,11 @@ def top_features(weights: Any) -> TopFeatures:
         raise ValueError("weights must be finite")
     tolerance = TIE * np.abs(weights).max(initial=0.0)
     near = np.arange(len(weights))
-    if len(weights) > MOST + 1:  # the others cannot be among those kept, nor does their order matter
-        near = np.flatnonzero(weights >= np.partition(weights, -MOST - 1)[-MOST - 1])
+    if len(weights) > MOST + 1:
+        # One more than can be kept: a group that goes on beyond them is too large in any case.
+        last = np.partition(weights, -MOST - 1)[-MOST - 1]
+        above = np.flatnonzero(weights > last)
+        near = np.sort(np.r_[above, np.flatnonzero(weights == last)[: MOST + 1 - len(above)]])
     order = near[descending_order(weights[near], tolerance)]
     tied = tied_with_next(weights[near], tolerance)
     end = min(TOP, len(order))
