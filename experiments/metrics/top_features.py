@@ -68,7 +68,7 @@ def top_features(weights: Any) -> TopFeatures:
     near = np.arange(len(weights))
     if len(weights) > MOST + 1:
         # One more than can be kept: a group that goes on beyond them is too large in any case.
-        last = np.partition(weights, -MOST - 1)[-MOST - 1]
+        last = -np.partition(-weights, MOST)[MOST]  # from the other end it is slow where most are equal
         above = np.flatnonzero(weights > last)
         near = np.sort(np.r_[above, np.flatnonzero(weights == last)[: MOST + 1 - len(above)]])
     order = near[descending_order(weights[near], tolerance)]

@@ -90,13 +90,14 @@ def show(
     expected = expected_of(config for config in configs if not config["protocol"].get("measure"))
     selection = select(frame, expected)
     summed = summary(selection)
-    console = Console(sys.stdout if out is None else out)
+    out = sys.stdout if out is None else out
+    console = Console(out)
     groups = list(summed.groupby(["dataset", "protocol"], sort=False))
     parts, same = groups_of(configs), {}
     if any(part.also for part in parts):
         console.place(places([compare(frame, part) for part in parts]))
     for note in notes:
-        console.paragraph(note)
+        print(note, file=out, flush=True)  # where nobody reads any more, this ends the program
     rows = selection.complete
     for (dataset, protocol), part in groups:
         mine = rows[(rows["dataset"] == dataset) & (rows["protocol"] == protocol)]
