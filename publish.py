@@ -3,7 +3,9 @@
 python publish.py                     tables, figures and pages, and the numbers in README.md and docs/results.md
 python publish.py texts               only these numbers
 python publish.py collect [FOLDER]    copy finished cells from a results folder (default: results)
-    --local-data FOLDER               where the data sets lie, for collect
+python publish.py datasets            note again what the data sets of these rows hold (rows/datasets.json), after
+                                      a change of conf/dataset: rows are found by it where the files are not
+    --local-data FOLDER               where the data sets lie, for collect and datasets
     --times FOLDER                    a results folder of runs that had the machine for themselves: only its times
                                       are published
 """
@@ -26,7 +28,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="publish.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("action", nargs="?", choices=["all", "texts", "collect"], default="all")
+    parser.add_argument("action", nargs="?", choices=["all", "texts", "collect", "datasets"], default="all")
     parser.add_argument("folder", nargs="?", default="results", type=Path)
     parser.add_argument("--local-data", default=os.environ.get("RELIEFE_LOCAL_DATA"))
     parser.add_argument("--times", type=Path)
@@ -39,6 +41,9 @@ def main(argv: list[str]) -> int:
             counts = publish.collect(given.folder.absolute(), given.local_data, times=times)
             for name, (done, wanted) in counts.items():
                 print(f"{name}: {done} of {wanted} cells")
+            return 0
+        if given.action == "datasets":
+            print(f"{publish.note_datasets(given.local_data)} data sets of published rows are known")
             return 0
         if given.action == "all":
             checked, files = publish.claims(sys.stdout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 #: Decimals of a similarity: at least and at most, and how many steps its range is to have.
@@ -38,6 +38,26 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     str
     """
     return f"{int(number)} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """List names in a sentence: "a", "a and b", "a, b and 3 others".
+
+    Parameters
+    ----------
+    names : sequence of str
+        Any number.
+    most : int, default=4
+        Names written out; of more it is said how many.
+
+    Returns
+    -------
+    str
+    """
+    names = [str(name) for name in names]
+    if len(names) > most:
+        names = [*names[: most - 1], count(len(names) - most + 1, "other")]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def duration(seconds: float) -> str:
@@ -80,6 +100,25 @@ def fixed(value: float | None, digits: int) -> str:
     if math.isinf(value):
         return str(value)
     return str(Decimal(float(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def percent(share: float) -> str:
+    """Write a share in percent: "7 %".
+
+    Parameters
+    ----------
+    share : float
+        From 0 to 1.
+
+    Returns
+    -------
+    str
+        "100 %" only for all, "0 %" only for none.
+    """
+    said = fixed(100 * share, 0)
+    if said == "100" and share < 1:
+        return "> 99 %"
+    return "< 1 %" if said == "0" and share > 0 else f"{said} %"
 
 
 def rank_shown(value: float) -> str:

@@ -67,6 +67,12 @@ ROW_SCHEMA = pa.schema(
         ("rr2", _FLOATS),  # r2 / r2_all; NaN where the denominator is not above 0
         ("aurr2", pa.float64()),
         ("best_r2", pa.float64()),
+        # Features that have or share one of the first 20 places of the ranking (experiments.metrics.top_features),
+        # best first: columns (0-based), names, places (equal weights share their mean), weights.
+        ("top_columns", pa.list_(pa.int64())),
+        ("top_names", pa.list_(pa.string())),  # null where the names were not known
+        ("top_ranks", _FLOATS),
+        ("top_weights", _FLOATS),
     ]
 )
 
@@ -81,6 +87,10 @@ ADDED_COLUMNS = (
     "rr2",
     "aurr2",
     "best_r2",
+    "top_columns",
+    "top_names",
+    "top_ranks",
+    "top_weights",
 )
 
 #: Columns that may differ between two runs of the same cell.
@@ -99,6 +109,7 @@ VOLATILE_COLUMNS = (
     "time_limit_seconds",
     "memory_limit_mib",
     "learner_way",
+    "top_names",
 )
 
 

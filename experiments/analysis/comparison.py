@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import pandas as pd
 
 from experiments.analysis.averages import averages
+from experiments.analysis.best_features import best_features
 from experiments.analysis.critical_distance import RankComparison, compare_ranks
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
@@ -53,6 +55,8 @@ class Comparison:
         None when it was not asked for, or nothing can be tested.
     same : SameRankers
         Rankers whose F1 curves are equal in every fold.
+    feature_names : mapping of str to sequence of str
+        Data set → names of its features, where they are known.
     """
 
     group: Group
@@ -67,6 +71,7 @@ class Comparison:
     selection: Selection
     posterior: Posteriors | None = None
     same: SameRankers = field(default_factory=SameRankers)
+    feature_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @cached_property
     def curves(self) -> pd.DataFrame:
@@ -86,6 +91,11 @@ class Comparison:
     def stability(self) -> pd.DataFrame:
         """From :func:`experiments.analysis.stability.stability`."""
         return stability(self.selection)
+
+    @cached_property
+    def best_features(self) -> pd.DataFrame:
+        """From :func:`experiments.analysis.best_features.best_features`."""
+        return best_features(self.selection, names=self.feature_names)
 
     @property
     def measures(self) -> dict[str, Measure]:
@@ -133,7 +143,13 @@ class Comparison:
         return no_number(self.scores[measure], self.measures[measure])
 
 
-def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None = None) -> Comparison:
+def compare(
+    frame: pd.DataFrame,
+    group: Group,
+    *,
+    posterior: Posteriors | None = None,
+    feature_names: Mapping[str, Sequence[str]] | None = None,
+) -> Comparison:
     """Make the frames of a group.
 
     Parameters
@@ -144,6 +160,8 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
         What is compared.
     posterior : Posteriors, optional
         Made apart, since it takes minutes.
+    feature_names : mapping of str to sequence of str, optional
+        Data set → names of its features, where they are known.
 
     Returns
     -------
@@ -173,6 +191,7 @@ def compare(frame: pd.DataFrame, group: Group, *, posterior: Posteriors | None =
         selection=selection,
         posterior=posterior,
         same=same_rankers(rows),
+        feature_names=feature_names or {},
     )
 
 

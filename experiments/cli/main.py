@@ -151,6 +151,7 @@ def run(argv: Sequence[str]) -> int:
         result = runner.run_study(plan.configs, skip_absent=in_part, in_process=False)
         # The page of a named study needs posteriors, which take minutes: that is for a report.
         more: dict[str, Any] = {"absent": result.absent, "whole": not in_part, "arguments": argv}
+        more["feature_names"] = result.feature_names
         reports.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, **more)
         return result.exit_code
     except BadInputError as error:
@@ -187,12 +188,15 @@ def report(argv: Sequence[str]) -> int:
 
         result = runner.collect_study(plan.configs, skip_absent="study" in plan.configs[0])
         counts = result.counts
-        print(
+        notes = [
             f"{counts.missing} of {count(counts.cells, 'cell')} missing or to be tried again; nothing is run here"
-        )
+        ]
+        if result.not_read:
+            notes.append(runner.not_read_in_words(result.not_read))
         for each in result.quarantined:
-            print(f"quarantined, not read as data: {each.moved_to}: {each.reason}")
-        more: dict[str, Any] = {"absent": result.absent, "whole": True, "arguments": argv}
+            notes.append(f"quarantined, not read as data: {each.moved_to}: {each.reason}")
+        more: dict[str, Any] = {"absent": result.absent, "whole": True, "arguments": argv, "notes": notes}
+        more["feature_names"] = result.feature_names
         reports.show(result.frame, plan.configs, plan.configs[0]["paths"], sys.stdout, **more)
         return 0
     except BadInputError as error:

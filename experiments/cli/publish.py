@@ -24,10 +24,12 @@ import yaml
 
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
-from experiments.evaluation.cell import rows_of
+from experiments.evaluation.cell import Cell, rows_of
 from experiments.evaluation.evaluate import TIMINGS
+from experiments.execution.known_data import FILE, KnownData, digest_of, known_text, read_known
 from experiments.execution.study import Study
-from experiments.paths import PROJECT_ROOT
+from experiments.metrics.top_features import top_features
+from experiments.paths import PROJECT_ROOT, write_whole
 from experiments.schema import ROW_SCHEMA
 from experiments.store.pack import write_packs
 from experiments.store.rows import all_ok, to_frame
@@ -123,33 +125,75 @@ def collect(
             raise BadInputError(f"there is no results folder {each} to collect rows from")
     stores = [Store(each) for each in sources]
     index, counts = {}, {}
+    known: dict[str, KnownData] = {}
     wanted: dict[str, str] = {}  # key of a cell → the first study that has it
+    feature_names: dict[str, Sequence[str]] = {}  # by key of a cell
     for name in studies(folder) if names is None else names:
-        study = Study(_configs(name, folder, local_data), skip_absent=True)
+        configs = _configs(name, folder, local_data)
+        study = Study(configs, skip_absent=True)
         states = [store.states(study.cells) for store in stores]
         done = [cell for cell in study.named.values() if any(each.get(cell.key) == "ok" for each in states)]
         counts[name] = (len(done), len(study.named))
+        known |= _known(study, configs, done)
         index[name] = [[cell.key, cell.dataset, cell.ranker, cell.protocol] for cell in done]
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
                 wanted.setdefault(key, name)
+            feature_names.setdefault(cell.key, study.feature_names[cell.dataset])
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as new:
         packs = Path(new) / "rows" / "packs"
         packs.mkdir(parents=True)
         for name in counts:
             mine = (key for key, first in wanted.items() if first == name)
-            tables = (_found(stores, key, timed=times is None) for key in mine)
-            for pack in write_packs(packs, (_lightened(table) for table in tables if table is not None)):
+            found = ((key, _found(stores, key, timed=times is None)) for key in mine)
+            light = (
+                _lightened(_with_top_features(table, feature_names.get(key, ())))
+                for key, table in found
+                if table is not None
+            )
+            for pack in write_packs(packs, light):
                 # Named by study and content: a publication adds to the history what changed, and no more.
                 pack.rename(packs / f"{name}-{hashlib.sha256(pack.read_bytes()).hexdigest()[:16]}.parquet")
         # A line for each cell: what changes between two publications can be read.
         lists = {name: ",\n".join(map(json.dumps, cells)) for name, cells in index.items()}
         text = ",\n".join(f"{json.dumps(name)}: [\n{cells}\n]" for name, cells in lists.items())
         (Path(new) / "rows" / "cells.json").write_text(f"{{{text}}}\n", encoding="utf-8")
+        (Path(new) / "rows" / FILE).write_text(known_text(known), encoding="utf-8")
         shutil.rmtree(folder / "rows", ignore_errors=True)
         (Path(new) / "rows").rename(folder / "rows")
     return counts
+
+
+def note_datasets(local_data: str | None = None, folder: Path = FOLDER) -> int:
+    """Write what the data sets of the published rows hold, so that these rows are found without the files.
+
+    Parameters
+    ----------
+    local_data : str, optional
+        Where the data sets lie. What was known of one that is not there stays.
+    folder : Path, optional
+        Where rows lie, and where ``rows/datasets.json`` is written.
+
+    Returns
+    -------
+    int
+        How many data sets are known.
+
+    Raises
+    ------
+    BadInputError
+        If a study is unknown or none of its data sets is here or known.
+    """
+    store = Store(folder)
+    known: dict[str, KnownData] = {}
+    for name in studies(folder):
+        configs = _configs(name, folder, local_data)
+        study = Study(configs, skip_absent=True)
+        states = store.states(study.cells)
+        known |= _known(study, configs, [each for each in study.named.values() if each.key in states])
+    write_whole(folder / "rows" / FILE, known_text(known).encode())
+    return len(known)
 
 
 def rows(name: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[ResolvedConfig]]:
@@ -233,7 +277,13 @@ def show(name: str, out: TextIO, folder: Path = FOLDER, *, checked: pd.DataFrame
     from experiments.figures import style
 
     frame, configs = rows(name, folder)
-    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked}
+    known = read_known(folder)
+    names = {
+        config["dataset_key"]: known[digest].feature_names
+        for config in configs
+        if (digest := digest_of(config)) in known
+    }
+    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked, "feature_names": names}
     with style.published():
         written = report.show(frame, configs, {"results": folder}, out, whole=True, **asked)
     for file in written:
@@ -325,6 +375,23 @@ def _configs(name: str, folder: Path, local_data: str | None = None) -> list[Res
     return list(compose_runs(argv).configs)
 
 
+def _known(study: Study, configs: Sequence[ResolvedConfig], done: Sequence[Cell]) -> dict[str, KnownData]:
+    """Describe the data sets of published cells that are read from files, by digest."""
+    checksums = {(cell.dataset, cell.protocol): cell.checksum for cell in done}
+    found = {}
+    for config in configs:
+        checksum = checksums.get((config["dataset_key"], config["protocol"]["name"]))
+        digest = digest_of(config)
+        if checksum is None or digest is None or digest in found:
+            continue
+        data = study.data.get(checksum)
+        if data is None:
+            found[digest] = study.known[checksum]
+        elif data.origin != "bundled":  # others are made or installed, and always there
+            found[digest] = KnownData.of(data)
+    return found
+
+
 def _found(stores: Sequence[Store], key: str, *, timed: bool) -> pa.Table | None:
     """Read a finished cell from the first store that has it; only the first one's times count, or all do."""
     for place, store in enumerate(stores):
@@ -338,6 +405,24 @@ def _without(table: pa.Table, *names: str) -> pa.Table:
     for name in names:
         place, field = table.schema.get_field_index(name), table.schema.field(name)
         table = table.set_column(place, field, pa.nulls(table.num_rows, field.type))
+    return table
+
+
+def _with_top_features(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Add the first features of each ranking, with their names, to rows from before these were kept."""
+    lists = table["weights"].to_pylist()
+    if table["top_columns"].null_count < table.num_rows or None in lists:
+        return table
+    tops = [top_features(weights) for weights in lists]
+    made = {
+        "top_columns": [top.columns for top in tops],
+        "top_names": [[names[column] for column in top.columns] if len(names) else None for top in tops],
+        "top_ranks": [top.ranks for top in tops],
+        "top_weights": [top.weights for top in tops],
+    }
+    for name, values in made.items():
+        place, field = table.schema.get_field_index(name), table.schema.field(name)
+        table = table.set_column(place, field, pa.array(values, field.type))
     return table
 
 

@@ -37,6 +37,7 @@ from experiments.locate import locate, parameter_names
 from experiments.metrics.f1 import f1_micro_macro, f1_micro_macro_labels
 from experiments.metrics.r2 import in_range, r2
 from experiments.metrics.relative_f1 import area_under_relative_f1, feature_grid, relative_f1
+from experiments.metrics.top_features import top_features
 from experiments.processes import ctrl_c_watched
 from experiments.rankers import RankResult, built_value
 from experiments.rankers.fitting import FitEnded, described
@@ -442,11 +443,16 @@ def _rank(
     fitted = fitter.fit(ranking, part.X_ranked, part.y_train, part.seed)
     noise.counts += fitted.warnings
     phases = fitted.result.info.get("phase_seconds")
+    top, names = top_features(fitted.result.weights), fit_options.feature_names
     return fitted.result, {
         "fit_seconds": fitted.result.fit_seconds,
         "warm_up_seconds": warm_up,
         "peak_memory_mib": fitted.peak_memory_mib,
         "weights": fitted.result.weights,
+        "top_columns": top.columns,
+        "top_names": [names[column] for column in top.columns] if len(names) else None,
+        "top_ranks": top.ranks,
+        "top_weights": top.weights,
         "latent_dimension": fitted.result.info.get("latent_dimension"),
         "phase_seconds": None if phases is None else json.dumps(phases),
     }

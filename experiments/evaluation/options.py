@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,8 @@ class FitOptions:
         Whether the folds of a cell after one that took too long are not tried.
     scores : ScoreCache or None
         Where scores of the learner are looked up and kept; None = every one is computed.
+    feature_names : sequence of str
+        In column order, for the rows; empty where they are not known.
     """
 
     fitter: Fitter = field(default_factory=Here)
@@ -36,3 +38,4 @@ class FitOptions:
     keep: Callable[[Mapping[str, Any]], bool] = lambda row: row["status"] == "ok"
     give_up: bool = False
     scores: ScoreCache | None = None
+    feature_names: Sequence[str] = ()

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from experiments.datasets.loading import Dataset
 from experiments.evaluation.cell import Cell
 from experiments.evaluation.score_cache import names_of
 from experiments.execution.study import Study
@@ -147,32 +146,13 @@ def estimate_study(
             missing,
             [row for row in rows if row["status"] == "ok"],
             study.cells,
-            {checksum: size_of(data) for checksum, data in study.data.items()},
+            study.sizes,
             shared=bool(launcher.get("score_cache", True)),
         )
         return replace(found, once=seconds_before_fits(missing, compiled=any_kept()))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         _logger.debug("no estimate of the time: %s", error)
         return None
-
-
-def size_of(data: Dataset) -> Size:
-    """Describe a data set for the model.
-
-    Parameters
-    ----------
-    data : Dataset
-        Loaded.
-
-    Returns
-    -------
-    Size
-    """
-    X, y = data.X, data.y
-    stored = X.nnz if hasattr(X, "nnz") else int(np.count_nonzero(X))
-    labels = data.task == "multilabel"
-    n_targets = y.shape[1] if labels else 1 if TASKS[data.task].numeric else int(y.max()) + 1
-    return Size(X.shape[0], X.shape[1], stored, n_targets, labels, hasattr(X, "nnz"))
 
 
 def estimate(

@@ -114,6 +114,10 @@ class StudyResult:
         Data set that was left out, because it is not here → why.
     estimate : Estimate or None
         What the missing cells take, from ``collect_study``.
+    not_read : list of str
+        Data sets whose published rows were found without their files.
+    feature_names : dict
+        Data set → names of its features.
     """
 
     frame: pd.DataFrame
@@ -124,6 +128,8 @@ class StudyResult:
     running: list[Cell] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
     estimate: Estimate | None = None
+    not_read: list[str] = field(default_factory=list)
+    feature_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -172,7 +178,7 @@ def run_study(
         Passed on after the workers were ended and a line said how to go on.
     """
     progress = progress_for(sys.stderr) if progress is None else progress
-    study = Study(configs, skip_absent=skip_absent)
+    study = Study(configs, skip_absent=skip_absent, to_run=True)
     launcher = dict(configs[0]["launcher"])
     launcher["n_workers"] = n_workers or launcher.get("n_workers")
     limits = _limits(launcher)
@@ -182,6 +188,8 @@ def run_study(
     references = _references_to_run(study, store, missing)
     if missing or references:
         _check_writable(study.results)
+    if study.not_read:
+        progress.note(not_read_in_words(study.not_read))
     shared = f" and {len(references)} for the score of all features" if references else ""
     progress.note(
         f"{len(missing)} of {count(len(study.cells), 'cell')} missing; running {len(missing)}{shared}"
@@ -215,6 +223,22 @@ def run_study(
     return result
 
 
+def not_read_in_words(names: Sequence[str]) -> str:
+    """Say of which data sets published rows are shown without their files.
+
+    Parameters
+    ----------
+    names : sequence of str
+        At least one.
+
+    Returns
+    -------
+    str
+    """
+    files = "file is" if len(names) == 1 else "files are"
+    return f"published rows of {', '.join(names)}: the data {files} not here and not needed for them"
+
+
 def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = False) -> StudyResult:
     """Read the rows of a study that are there, and run nothing.
 
@@ -231,7 +255,8 @@ def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = F
     Raises
     ------
     BadInputError
-        As :func:`run_study`: the data sets are loaded, since their content is part of every cell's key.
+        As :func:`run_study`: the data sets are loaded, since their content is part of every cell's key. Those of
+        published rows whose files are not here need not be.
     """
     study = Study(configs, skip_absent=skip_absent)
     store = Store(study.results)
@@ -252,7 +277,7 @@ def _references_to_run(study: Study, store: Store, missing: Sequence[Cell]) -> l
     return [
         cell
         for key, cell in _references(study).items()
-        if key in torn or (key in needed and states.get(key) != "ok")
+        if cell.checksum in study.data and (key in torn or (key in needed and states.get(key) != "ok"))
     ]
 
 
@@ -279,7 +304,12 @@ def _result(study: Study, store: Store) -> StudyResult:
         for row in bad.to_pylist()
     ]
     return StudyResult(
-        to_frame(table), failures, quarantined=list(store.quarantined), absent=dict(study.absent)
+        to_frame(table),
+        failures,
+        quarantined=list(store.quarantined),
+        absent=dict(study.absent),
+        not_read=study.not_read,
+        feature_names=dict(study.feature_names),
     )
 
 

@@ -110,7 +110,8 @@ def launch(
     if executor.is_here:
         try:
             for cell in cells:
-                yield work(cell, data[cell.checksum].X, data[cell.checksum].y, options)
+                its = data[cell.checksum]
+                yield work(cell, its.X, its.y, options, its.feature_names)
         finally:
             close_fitter()
         return

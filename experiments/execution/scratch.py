@@ -27,6 +27,8 @@ from experiments.evaluation.cell import Cell
 
 _FOLDER = "running"
 _RUNNER = "runner.json"
+#: Behind the name of a file with arrays: that with the names of the features.
+_NAMES = ".names"
 #: Below a scratch: embeddings that several rankers of a study need.
 EMBEDDINGS = "embeddings"
 #: What is this old and was left by another machine, whose processes cannot be seen, is of no one any more.
@@ -78,6 +80,7 @@ class Scratch:
         if data.checksum not in self._shelved:
             path = str(Path(self.path) / f"{data.checksum[:32]}.data")
             joblib.dump((data.X, data.y), path)
+            joblib.dump(data.feature_names, f"{path}{_NAMES}")
             self._shelved[data.checksum] = path
         return self._shelved[data.checksum]
 
@@ -117,6 +120,26 @@ def unshelve(path: str) -> tuple[Any, Any]:
         As in the data set; they cannot be written to. Pages are shared by all processes of a machine.
     """
     return joblib.load(path, mmap_mode="r")
+
+
+@lru_cache(maxsize=64)
+def unshelve_names(path: str) -> tuple[str, ...]:
+    """Read the names of the features of a data set.
+
+    Parameters
+    ----------
+    path : str
+        From :meth:`Scratch.shelve`.
+
+    Returns
+    -------
+    tuple of str
+        In column order; empty where they cannot be read, for which no cell is given up.
+    """
+    try:
+        return tuple(joblib.load(f"{path}{_NAMES}"))
+    except OSError:
+        return ()
 
 
 def at_work(results: str | os.PathLike[str]) -> set[str]:

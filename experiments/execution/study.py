@@ -17,8 +17,10 @@ from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluation.cell import Cell, cells_of, learner_of
 from experiments.evaluation.evaluate import make_learner
 from experiments.evaluation.splits import check_assignment, check_classes, check_numbers
+from experiments.execution.known_data import KnownData, digest_of, read_known, size_of
 from experiments.execution.worker import is_settled
 from experiments.locate import locate
+from experiments.metrics.duration import Size
 from experiments.paths import check_folder
 from experiments.rankers.fitting import Limits
 from experiments.rankers.refusals import refusal
@@ -35,6 +37,9 @@ class Study:
         Resolved configurations (``experiments.config``).
     skip_absent : bool, default=False
         Whether data sets that are not here and cannot be had are left out instead of being an error.
+    to_run : bool, default=False
+        Whether missing cells are to be run. Data sets of published rows whose files are not here are not read, and
+        not downloaded either: with ``to_run``, only where all of their cells in this study are done.
 
     Attributes
     ----------
@@ -42,6 +47,10 @@ class Study:
         The results folder.
     data : dict
         Checksum → data set.
+    known : dict
+        Checksum → data set that was not read (:class:`experiments.execution.known_data.KnownData`).
+    feature_names : dict
+        Name of a data set → names of its features.
     named : dict
         (key, data set, ranker, protocol) → cell; the same cell may stand in a study under two names.
     cells : dict
@@ -56,7 +65,9 @@ class Study:
         a data set holds, two results folders; when no data set is left.
     """
 
-    def __init__(self, configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = False):
+    def __init__(
+        self, configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = False, to_run: bool = False
+    ):
         if not configs:
             raise BadInputError("a study needs at least one data set and one ranker")
         folders = sorted({str(config["paths"]["results"]) for config in configs})
@@ -66,40 +77,30 @@ class Study:
         for place in ("", "rows", "rows/packs"):
             check_folder(Path(self.results) / place, "results")
         self.data: dict[str, datasets.Dataset] = {}
+        self.known: dict[str, KnownData] = {}
+        self.feature_names: dict[str, tuple[str, ...]] = {}
         self.absent: dict[str, str] = {}
         # By names: the same cell may stand in a study under two of them, and is run once.
         self.named: dict[tuple[str, str, str, str], Cell] = {}
-        loaded: dict[str, datasets.Dataset] = {}
-        samples: dict[tuple[str, int | None, int], datasets.Dataset] = {}
-        gaps: dict[tuple[str, int | None, int], Any] = {}
         # Of data sets without labels, where they mean nothing.
         distances: dict[tuple[str, str], set[str]] = defaultdict(set)
         checked: set[tuple[Any, ...]] = set()
         # Before the data are read, which tells what "auto" is and may take long.
         _check_tasks(config for config in configs if config["dataset"].get("task") in TASKS)
+        loader = _Loader(configs, Store(self.results) if to_run else None)
         for config in configs:
             for key in (task.learner for task in TASKS.values()):
                 if config["protocol"].get(key):
                     make_learner(config["protocol"][key], key=key)
-            local_data = config["paths"]["local_data"]
-            cache = config["paths"].get("cache")
-            source = json.dumps([config["dataset"], str(local_data), cache], sort_keys=True, default=str)
             if config["dataset_key"] in self.absent:
                 continue
-            if source not in loaded:
-                try:
-                    loaded[source] = datasets.load(config["dataset"], local_data, cache=cache)
-                except MissingFileError as error:
-                    if not skip_absent:
-                        raise
-                    self.absent[config["dataset_key"]] = str(error)
-                    continue
-            max_rows, n_splits = config["protocol"].get("max_rows"), config["protocol"]["n_splits"]
-            drawn = (source, max_rows, config["seed"])
-            if drawn not in samples:
-                samples[drawn] = sampled(loaded[source], max_rows, config["seed"])
-                gaps[drawn] = samples[drawn].gaps
-            data = samples[drawn]
+            try:
+                data = loader.load(config)
+            except MissingFileError as error:
+                if not skip_absent:
+                    raise
+                self.absent[config["dataset_key"]] = str(error)
+                continue
             _check_tasks([config], data)
             if data.task != "multilabel" and "target_distance" in config["ranker"]:
                 distance = json.dumps(config["ranker"]["target_distance"], default=str)
@@ -108,27 +109,37 @@ class Study:
                 _check_measure(measure, config, data)
             else:
                 learner_of(config["protocol"], data.task)
-                split = (*drawn, n_splits, config["protocol"]["n_repeats"])
-                if split not in checked:
+                split = (*_drawn(config), config["protocol"]["n_splits"], config["protocol"]["n_repeats"])
+                if isinstance(data, datasets.Dataset) and split not in checked:
                     # More repeats of the same folds have the same classes.
                     told = any(each[:-1] == split[:-1] for each in checked)
                     checked.add(split)
                     _check_split(data, config, again=told)
-            self.data[data.checksum] = data
-            known: dict[str, Any] = {
-                "checksum": data.checksum,
-                "task": data.task,
-                "informative": data.informative,
-                "assignment": data.assignment,
-                "gaps": gaps[drawn],
-            }
-            for cell in cells_of(config, **known):
+            if isinstance(data, datasets.Dataset):
+                self.data[data.checksum] = data
+            else:
+                self.known[data.checksum] = data
+            self.feature_names[config["dataset_key"]] = data.feature_names
+            for cell in loader.cells(config):
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
         if self.absent and not self.named:
             reasons = "\n".join(self.absent.values())
             raise BadInputError(f"none of the study's data sets is available ({len(self.absent)})\n{reasons}")
         _check_distances(distances)
         self.cells = {cell.key: cell for cell in self.named.values()}
+
+    @property
+    def sizes(self) -> dict[str, Size]:
+        """Checksum → size of the data set, read or not."""
+        read = {checksum: size_of(data) for checksum, data in self.data.items()}
+        return {**{checksum: known.size for checksum, known in self.known.items()}, **read}
+
+    @property
+    def not_read(self) -> list[str]:
+        """Names of the data sets whose rows were found without their files."""
+        return list(
+            dict.fromkeys(cell.dataset for cell in self.named.values() if cell.checksum in self.known)
+        )
 
     def missing(self, store: Store, limits: Limits) -> list[Cell]:
         """Return the cells that are to be run.
@@ -194,12 +205,98 @@ def _check_split(data: datasets.Dataset, config: Mapping[str, Any], *, again: bo
         )
 
 
-def _check_tasks(configs: Iterable[Mapping[str, Any]], data: datasets.Dataset | None = None) -> None:
+class _Loader:
+    """Loads each data set once; one of published rows is not read where it is known and its files are not here.
+
+    Parameters
+    ----------
+    configs : sequence of mapping
+        Those of the study.
+    store : Store or None
+        Where cells must be done for a data set not to be read; None if they are not to be run anyway.
+    """
+
+    def __init__(self, configs: Sequence[Mapping[str, Any]], store: Store | None):
+        self._configs, self._store = configs, store
+        self._published = read_known(Path(str(configs[0]["paths"]["results"])))
+        self._loaded: dict[str, datasets.Dataset] = {}
+        self._sampled: dict[tuple, datasets.Dataset | KnownData] = {}
+        self._gaps: dict[tuple, tuple[tuple[int, ...], ...] | None] = {}
+
+    def load(self, config: Mapping[str, Any]) -> datasets.Dataset | KnownData:
+        """Return the data set of a configuration, or what is known of it."""
+        drawn = _drawn(config)
+        if drawn not in self._sampled:
+            self._sampled[drawn] = self._unread(config) or self._read(config)
+        return self._sampled[drawn]
+
+    def cells(self, config: Mapping[str, Any]) -> list[Cell]:
+        """Return the cells of a configuration whose data set was loaded."""
+        drawn = _drawn(config)
+        data = self._sampled[drawn]
+        if isinstance(data, KnownData):
+            return _known_cells(config, data)
+        if drawn not in self._gaps:
+            self._gaps[drawn] = data.gaps
+        return cells_of(
+            config,
+            checksum=data.checksum,
+            task=data.task,
+            informative=data.informative,
+            assignment=data.assignment,
+            gaps=self._gaps[drawn],
+        )
+
+    def _read(self, config: Mapping[str, Any], *, download: bool = True) -> datasets.Dataset:
+        source, max_rows, seed = _drawn(config)
+        if source not in self._loaded:
+            paths = config["paths"]
+            self._loaded[source] = datasets.load(
+                config["dataset"], paths["local_data"], cache=paths.get("cache"), download=download
+            )
+        return sampled(self._loaded[source], max_rows, seed)
+
+    def _unread(self, config: Mapping[str, Any]) -> datasets.Dataset | KnownData | None:
+        """Return the data set if it is published: read where its files are here, else what is known of it."""
+        if not self._published:
+            return None
+        known = self._published.get(digest_of(config) or "")
+        if known is None:
+            return None
+        try:
+            return self._read(config, download=False)
+        except MissingFileError:
+            return known if self._all_done(config, known) else None
+
+    def _all_done(self, config: Mapping[str, Any], known: KnownData) -> bool:
+        if self._store is None:
+            return True
+        drawn = _drawn(config)
+        keys = [cell.key for each in self._configs if _drawn(each) == drawn for cell in _known_cells(each, known)]
+        states = self._store.states(keys)
+        return all(states.get(key) == "ok" for key in keys)
+
+
+def _drawn(config: Mapping[str, Any]) -> tuple[str, int | None, int]:
+    """Tell data sets apart: what is read from where, and which sample of its rows is drawn."""
+    paths = config["paths"]
+    where = [config["dataset"], str(paths["local_data"]), paths.get("cache")]
+    source = json.dumps(where, sort_keys=True, default=str)
+    return source, config["protocol"].get("max_rows"), config["seed"]
+
+
+def _known_cells(config: Mapping[str, Any], data: KnownData) -> list[Cell]:
+    return cells_of(config, checksum=data.checksum, task=data.task, informative=data.informative)
+
+
+def _check_tasks(
+    configs: Iterable[Mapping[str, Any]], data: datasets.Dataset | KnownData | None = None
+) -> None:
     """Refuse rankers that cannot take what the data sets hold; all of them are named."""
     refused: dict[tuple[str, str], list[str]] = {}
     for config in configs:
         ranker = config["ranker"]
-        n_classes = None if data is None or data.task != "multiclass" else len(np.unique(data.y))
+        n_classes = _n_classes(data)
         task = config["dataset"]["task"] if data is None else data.task
         if why := _refusal(json.dumps(ranker, sort_keys=True, default=str), task, n_classes):
             refused.setdefault((config["ranker_key"], why), []).append(config["dataset_key"])
@@ -213,12 +310,20 @@ def _check_tasks(configs: Iterable[Mapping[str, Any]], data: datasets.Dataset | 
         )
 
 
+def _n_classes(data: datasets.Dataset | KnownData | None) -> int | None:
+    if data is None or data.task != "multiclass":
+        return None
+    return len(np.unique(data.y)) if isinstance(data, datasets.Dataset) else data.size.targets
+
+
 @lru_cache(maxsize=256)
 def _refusal(ranker: str, task: str, n_classes: int | None) -> str:
     return refusal(json.loads(ranker), task, n_classes)
 
 
-def _check_measure(measure: Mapping[str, Any], config: Mapping[str, Any], data: datasets.Dataset) -> None:
+def _check_measure(
+    measure: Mapping[str, Any], config: Mapping[str, Any], data: datasets.Dataset | KnownData
+) -> None:
     """Say before the first cell what every cell of this ranker, or of this data set, would fail with."""
     function = locate(measure["_target_"])
     for key in getattr(function, "needs", ()):

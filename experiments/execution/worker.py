@@ -26,7 +26,7 @@ from experiments.evaluation.evaluate import (
 from experiments.evaluation.options import FitOptions
 from experiments.evaluation.score_cache import ScoreCache
 from experiments.evaluation.versions import present
-from experiments.execution.scratch import EMBEDDINGS, noted, unshelve
+from experiments.execution.scratch import EMBEDDINGS, noted, unshelve, unshelve_names
 from experiments.rankers.fitting import FitEnded, Fitted, Fitter, Here, Limits
 from experiments.rankers.isolation import SubprocessFitter, settled
 from experiments.store.rows import all_ok
@@ -128,15 +128,16 @@ def work_batch(cells: Sequence[Cell], shelved: str, options: WorkOptions) -> lis
         In the order of the cells.
     """
     try:
-        X, y = unshelve(shelved)
+        (X, y), names = unshelve(shelved), unshelve_names(shelved)
     except Exception as error:
         reason = f"{type(error).__name__}: the data cannot be read by this worker: {error}"
         return [Outcome(cell, "lost", failures=[(None, reason)]) for cell in cells]
     if len(cells) == 1:
-        return [work(cells[0], X, y, options)]
+        return [work(cells[0], X, y, options, names)]
     tables: dict[str, pa.Table] = {}
     outcomes = [
-        _worked(cell, X, y, options, partial(_fitter, options), write=tables.__setitem__) for cell in cells
+        _worked(cell, X, y, options, partial(_fitter, options), names, write=tables.__setitem__)
+        for cell in cells
     ]
     try:
         _store(options.results).write_many(tables)
@@ -148,7 +149,7 @@ def work_batch(cells: Sequence[Cell], shelved: str, options: WorkOptions) -> lis
     return outcomes
 
 
-def work(cell: Cell, X: Any, y: Any, options: WorkOptions) -> Outcome:
+def work(cell: Cell, X: Any, y: Any, options: WorkOptions, names: Sequence[str] = ()) -> Outcome:
     """Run one cell, unless it is done already, and write its file.
 
     Parameters
@@ -159,13 +160,15 @@ def work(cell: Cell, X: Any, y: Any, options: WorkOptions) -> Outcome:
         The data set; may be memory maps that cannot be written to.
     options : WorkOptions
         Where to, and within what limits.
+    names : sequence of str
+        Of the features, for the rows; empty where they are not known.
 
     Returns
     -------
     Outcome
         Never raises for anything a ranker, a learner or the disk does.
     """
-    return _worked(cell, X, y, options, partial(_fitter, options))
+    return _worked(cell, X, y, options, partial(_fitter, options), names)
 
 
 def write_off(cell: Cell, X: Any, y: Any, options: WorkOptions, reason: str) -> Outcome:
@@ -196,6 +199,7 @@ def _worked(
     y: Any,
     options: WorkOptions,
     make_fitter: Callable[[], Fitter],
+    names: Sequence[str] = (),
     write: Callable[[str, pa.Table], None] | None = None,
 ) -> Outcome:
     start = time.perf_counter()
@@ -218,6 +222,7 @@ def _worked(
                     keep=partial(settled, limits=options.limits),
                     give_up=options.give_up,
                     scores=_scores(options.results) if options.score_cache else None,
+                    feature_names=names,
                 )
                 result = _evaluate(cell, X, y, store, before, fit_options, outcome)
                 (write or store.write)(cell.key, result.table)

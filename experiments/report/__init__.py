@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 import pandas as pd
 
+from experiments.analysis.best_features import best_features
 from experiments.analysis.comparison import compare
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, groups_of
@@ -17,10 +18,11 @@ from experiments.analysis.same_rankers import same_rankers
 from experiments.analysis.selection import expected_of, failures, select
 from experiments.analysis.summary import complete, incomplete, publishable, summary
 from experiments.paths import write_whole
+from experiments.report import chosen_features, measurements, status
 from experiments.report import curves as drawn_curves
-from experiments.report import measurements, status
 from experiments.report.console import Console
 from experiments.report.names import Names
+from experiments.report.place import places
 from experiments.tasks import TASKS
 
 __all__ = ["show", "status"]
@@ -36,6 +38,8 @@ def show(
     whole: bool = False,
     arguments: Sequence[str] = (),
     claims: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
+    feature_names: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Path]:
     """Show a study: print tables, then write CSV files and figures.
 
@@ -43,7 +47,8 @@ def show(
     ``tables/<study>_<data set>_<protocol>.csv`` and ``figures/<study>_<data set>_<protocol>_rf1.png`` and ``.svg``
     (``rr2`` for a numeric target), and without a study's name ``<data set>_<protocol>_<rankers>``
     (:mod:`experiments.report.names`). Rankers of which a fold is missing or failed are listed with the reason and
-    not compared. What a protocol measures instead of rankings has a line each, and a table of its own.
+    not compared. What a protocol measures instead of rankings has a line each, and a table of its own. Before all
+    else stands the place of a ranker that was added (``also=``).
 
     Parameters
     ----------
@@ -64,6 +69,10 @@ def show(
         What was typed, for the commands on the page.
     claims : DataFrame, optional
         The paper's claims, checked on more rows than this study's; by default they are checked on its own.
+    notes : sequence of str, default=()
+        Printed before the tables, a line each.
+    feature_names : mapping of str to sequence of str, optional
+        Data set → names of its features, where they are known; else the names in the rows are shown.
 
     Returns
     -------
@@ -82,9 +91,14 @@ def show(
     expected = expected_of(config for config in configs if not config["protocol"].get("measure"))
     selection = select(frame, expected)
     summed = summary(selection)
-    console = Console(sys.stdout if out is None else out)
+    out = sys.stdout if out is None else out
+    console = Console(out)
     groups = list(summed.groupby(["dataset", "protocol"], sort=False))
     parts, same = groups_of(configs), {}
+    if any(part.also for part in parts):
+        console.place(places([compare(frame, part) for part in parts]))
+    for note in notes:
+        print(note, file=out, flush=True)  # where nobody reads any more, this ends the program
     rows = selection.complete
     for (dataset, protocol), part in groups:
         mine = rows[(rows["dataset"] == dataset) & (rows["protocol"] == protocol)]
@@ -95,6 +109,10 @@ def show(
         console.study(part, complete(part), incomplete(part), same=told, task=task)
     console.failures(failures(selection), expected)
     console.absent(absent)
+    named = any("study" in each for each in asked)  # whose report has a table of all data sets
+    chosen = None if named and len(expected) > 1 else best_features(selection, names=feature_names)
+    if len(expected) == 1 and chosen is not None:
+        console.best_features(chosen, chosen_features.notes(chosen))
     written: list[Path] = []
     try:
         if measured:
@@ -106,8 +124,12 @@ def show(
                 stem = names.of_pair(dataset, protocol)
                 group = _group(parts, dataset, protocol)
                 written += _write(part, mine, group, same[dataset, protocol], results, stem)
-        if whole and (any("study" in each for each in asked) or _has_rows(frame, configs)):
-            written += _whole(frame, asked, results, console, absent, arguments, claims)
+                if chosen is not None and not named:
+                    mine = chosen[(chosen["dataset"] == dataset) & (chosen["protocol"] == protocol)]
+                    written += chosen_features.write_pair(mine, stem, results)
+        if whole and (named or _has_rows(frame, configs)):
+            known = feature_names or {}
+            written += _whole(frame, asked, results, console, absent, arguments, claims, known)
     finally:
         written = list(dict.fromkeys(written))
         console.written(written)
@@ -128,15 +150,25 @@ def _whole(
     absent: Mapping[str, str],
     arguments: Sequence[str],
     claims: pd.DataFrame | None,
+    feature_names: Mapping[str, Sequence[str]],
 ) -> list[Path]:
     from experiments.report import page, study
 
     name = configs[0].get("study")
     if name is None:
         groups = groups_of(configs, absent)
-        found = study.Findings([compare(frame, group) for group in groups])
+        compared = [compare(frame, group, feature_names=feature_names) for group in groups]
+        found = study.Findings(compared)
     else:
-        found = study.write(frame, configs, results, absent=absent, say=console.paragraph, claims=claims)
+        found = study.write(
+            frame,
+            configs,
+            results,
+            absent=absent,
+            say=console.paragraph,
+            claims=claims,
+            feature_names=feature_names,
+        )
         console.claims(found.claims)
     path = results / "report" / f"{Names(configs).page}.html"
     page.write(

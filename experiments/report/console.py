@@ -20,12 +20,15 @@ from rich.text import Text
 
 from experiments.analysis.paper.claim import UNDECIDED
 from experiments.analysis.paper.wording import shown
-from experiments.formatting import count
+from experiments.formatting import count, fixed, percent
+from experiments.metrics.top_features import TOP
 from experiments.printing import readable
 from experiments.schema import BAD_STATUSES, when_again
 from experiments.tasks import TASKS, Task
 
 _WIDEST = 100
+#: As many features of a ranker are listed.
+_BEST = 10
 #: Columns of a matrix take at least this much.
 _MATRIX_COLUMN = 12
 
@@ -196,6 +199,17 @@ class Console:
         """
         self._print(self._text(text))
 
+    def place(self, sentences: Sequence[str]) -> None:
+        """Print the places of added rankers.
+
+        Parameters
+        ----------
+        sentences : sequence of str
+            From :func:`experiments.report.place.places`.
+        """
+        for sentence in sentences:
+            self._print(self._text(sentence, style="bold"))
+
     def absent(self, absent: Mapping[str, str]) -> None:
         """List data sets that are not here.
 
@@ -233,6 +247,33 @@ class Console:
             self._print(Padding(self._text("missing or failed:", style="yellow"), (0, 0, 0, 1)))
             for line in missing:
                 self._item(line)
+
+    def best_features(self, found: pd.DataFrame, notes: Sequence[str]) -> None:
+        """Print the features that one ranker chose on one data set.
+
+        Parameters
+        ----------
+        found : DataFrame
+            From :func:`experiments.analysis.best_features.best_features`; nothing is printed where it is empty.
+        notes : sequence of str
+            Printed below.
+        """
+        if not len(found):
+            return
+        shown = found[found["place"] <= _BEST]
+        n_folds = count(found["n_folds"].iloc[0], "fold")
+        title = f"best features of {found['n_features'].iloc[0]}, by {n_folds}"
+        self._print(self._text(f"\n{title}", style="bold"))
+        table = Table(box=self._box, pad_edge=False, padding=(0, 1))
+        table.add_column("feature", overflow="fold", min_width=12)
+        for heading in (f"among the\nfirst {TOP}", "mean\nrank", "mean\nweight"):
+            table.add_column(heading, justify="right", vertical="top")
+        for line in shown.itertuples():
+            numbers = (percent(line.chosen), fixed(line.mean_rank, 1), f"{line.mean_weight:.4g}")
+            table.add_row(self._text(line.feature), *map(self._text, numbers))
+        self._print(table)
+        for note in notes:
+            self._print(Padding(self._text(note, style="dim"), (0, 0, 0, 1)))
 
     def claims(self, claims: pd.DataFrame) -> None:
         """Print the paper's claims that a study is about, by outcome.

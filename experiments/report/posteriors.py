@@ -121,9 +121,11 @@ def _answers(
     digests = [pair.digest(**settings) for pair in pairs]
     file = Path(results) / "tables" / f"{file_stem(name, 'posterior')}.npz"
     kept = _read(file)
-    if set(digests) - set(kept):  # the same pairs may have been sampled for another study
-        others = [each for each in sorted(file.parent.glob("*_posterior.npz")) if each != file]
-        kept = {digest: found for other in others for digest, found in _read(other).items()} | kept
+    if set(digests) - set(kept):  # the same pairs may have been sampled for another study, or be published
+        folders = [Path(results) / "published" / "tables", file.parent]
+        found = [each for folder in folders for each in sorted(folder.glob("*_posterior.npz"))]
+        others = [each for each in found if each != file]
+        kept = {digest: answer for other in others for digest, answer in _read(other).items()} | kept
     new = {digest: pair for digest, pair in zip(digests, pairs, strict=True) if digest not in kept}
     if new:
         many = f"{len(new)} pairs" if len(new) > 1 else "a pair"

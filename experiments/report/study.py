@@ -11,8 +11,8 @@ import pandas as pd
 
 from experiments.analysis.comparison import Comparison, compare
 from experiments.analysis.groups import groups_of
+from experiments.report import chosen_features, posteriors, stability, tables
 from experiments.report import claims as paper
-from experiments.report import posteriors, stability, tables
 from experiments.report.figures import Drawn, draw_group, draw_measurements
 from experiments.report.measurements import missing_lines
 from experiments.report.names import Names
@@ -51,6 +51,7 @@ def write(
     absent: Mapping[str, str] | None = None,
     say: Callable[[str], None] = lambda text: None,
     claims: pd.DataFrame | None = None,
+    feature_names: Mapping[str, Sequence[str]] | None = None,
 ) -> Findings:
     """Write every table and figure of a study.
 
@@ -68,6 +69,8 @@ def write(
         Told what takes long.
     claims : DataFrame, optional
         The paper's claims, checked on more rows than this study's; by default they are checked on its own.
+    feature_names : mapping of str to sequence of str, optional
+        Data set → names of its features, where they are known.
 
     Returns
     -------
@@ -82,9 +85,10 @@ def write(
     found, names = Findings(), Names(configs)
     for group in groups_of(configs, absent):
         posterior = None if group.varies_iterations else posteriors.sampled(frame, group, results, say=say)
-        comparison = compare(frame, group, posterior=posterior)
+        comparison = compare(frame, group, posterior=posterior, feature_names=feature_names)
         found.comparisons.append(comparison)
         found.written += tables.write_group(frame, comparison, results)
+        found.written += chosen_features.write(comparison, results)
         if not group.varies_iterations:
             found.written += stability.write(comparison, results)
         _keep(found, draw_group(frame, comparison, results))

@@ -21,10 +21,11 @@ from experiments.report.page.rendering import write_page
 from experiments.report.page.sentences import gaps
 from experiments.report.page.table import Column, Line, Table, number, text
 from experiments.report.page.view import group_view
+from experiments.report.place import places
 
 __all__ = ["write"]
 
-_SCRIPTS = ("base.js", "tables.js", "charts.js", "pairs.js", "cost.js", "start.js")
+_SCRIPTS = ("base.js", "tables.js", "charts.js", "pairs.js", "cost.js", "features.js", "start.js")
 #: Parts of a comparison: id → name in the navigation.
 _PARTS = (
     ("ranks", "Ranks"),
@@ -33,6 +34,7 @@ _PARTS = (
     ("pairs", "Pairs"),
     ("cost", "Cost and quality"),
     ("similarity", "Similarity"),
+    ("features", "Best features"),
     ("stability", "Stability"),
     ("missing", "Missing"),
     ("one", "One ranker"),
@@ -106,6 +108,7 @@ def write(
         data={view.id: view.data for view in groups},
         title=f"Study {study}" if study else "Feature rankers compared",
         intro=_intro(groups, absent or {}),
+        places=places(comparisons),
         groups=groups,
         parts=_PARTS,
         claims=_claims(claims),

@@ -90,6 +90,7 @@ def data_of(f: Facts) -> dict[str, Any]:
             for key, frame in (f.c.similarity or {}).items()
             if frame is not None and len(frame)
         },
+        "chosen": chosen(f.c.best_features, f.rankers),
     }
 
 
@@ -174,6 +175,48 @@ def curves(frame: pd.DataFrame, rankers: Sequence[str]) -> dict[str, list[dict[s
                 "undefined": int(points["n_undefined"].max()),
             }
         )
+    return packed
+
+
+def chosen(frame: pd.DataFrame, rankers: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Pack the features that rankers chose.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From :func:`experiments.analysis.best_features.best_features`, one protocol.
+    rankers : sequence of str
+        In the study's order.
+
+    Returns
+    -------
+    dict
+        Data set → ``features`` (how many it has), ``names`` (of those that stand below), and ``rankers``: place in
+        ``rankers`` → ``folds`` and ``without`` (whose rankings are known and not), ``tied`` (folds in which equal
+        weights share the last place) and ``best``, lists of place in ``names``, share of folds, mean rank and mean
+        weight.
+    """
+    place = {ranker: number for number, ranker in enumerate(rankers)}
+    packed: dict[str, dict[str, Any]] = {}
+    for dataset, part in frame.groupby("dataset", sort=False):
+        names = {column: number for number, column in enumerate(part["column"].unique())}
+        of_rankers = {}
+        for ranker, lines in part.groupby("ranker", sort=False):
+            first = lines.iloc[0]
+            of_rankers[str(place[str(ranker)])] = {
+                "folds": int(first["n_folds"]),
+                "without": int(first["folds_without"]),
+                "tied": int(first["folds_tied"]),
+                "best": [
+                    [names[line.column], *rounded([line.chosen, line.mean_rank, line.mean_weight], _WRITTEN)]
+                    for line in lines.itertuples()
+                ],
+            }
+        packed[str(dataset)] = {
+            "features": int(part["n_features"].iloc[0]),
+            "names": list(part.drop_duplicates("column")["feature"]),
+            "rankers": of_rankers,
+        }
     return packed
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.verdict import SURE, Verdict
-from experiments.formatting import count, fixed, rank_shown
+from experiments.formatting import count, fixed, listed, rank_shown
 from experiments.programs import program
 from experiments.report.console import significant
 from experiments.tasks import TASKS
@@ -18,28 +18,6 @@ from experiments.tasks import TASKS
 R_HAT = 1.01
 #: Folds of the paper's protocol: ten repeats of ten.
 PAPER_FOLDS = 100
-#: As many names are listed; of more it is said how many.
-_NAMED = 4
-
-
-def listed(names: Sequence[str], most: int = _NAMED) -> str:
-    """List names in a sentence: "a", "a and b", "a, b and 3 others".
-
-    Parameters
-    ----------
-    names : sequence of str
-        Any number.
-    most : int
-        Names written out.
-
-    Returns
-    -------
-    str
-    """
-    names = [str(name) for name in names]
-    if len(names) > most:
-        names = [*names[: most - 1], count(len(names) - most + 1, "other")]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def score(value: float, digits: int = 3) -> str:

@@ -183,3 +183,16 @@ def test_rows_of_a_module_of_one_s_own_are_tied_to_its_source(mine):
         {"_target_": "reliefe.ReliefF"}, {"_target_": "skrebate.SURF"}, {"_target_": "sklearn.svm.SVC"}
     )
     assert set(of_ours) == {"numpy", "scipy", "scikit-learn", "numba", "reliefe.ReliefF", "skrebate"}
+
+
+def test_published_posteriors_are_taken_up(tmp_path, monkeypatch):
+    frame, configs = pages.study()
+    (group,) = groups_of(configs)
+    nothing = {"r_hat": 1.0, "ess": 500.0, "divergences": 0, "n_draws": 4, "message": ""}
+    answer = {"probabilities": np.array([0.2, 0.3, 0.5]), "draws": np.ones((2, 3)) / 3, **nothing}
+    monkeypatch.setattr(posteriors, "_run", lambda pairs: [answer for _ in pairs])
+    posteriors.sampled(frame, group, tmp_path / "published")
+    monkeypatch.setattr(posteriors, "_run", lambda pairs: pytest.fail(f"{len(pairs)} pairs sampled again"))
+    found = posteriors.sampled(frame, group, tmp_path)
+    assert len(found.table) == 6 and found.table["p_rope"].eq(0.3).all()
+    assert not (tmp_path / "tables").exists()

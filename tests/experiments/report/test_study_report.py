@@ -96,6 +96,7 @@ def test_a_study_gets_every_table_and_figure(tmp_path, asked):
         )
         assert png.read_bytes().startswith(b"\x89PNG") and b"</svg>" in svg.read_bytes()
     tables = ["datasets", "complexity", "ranks", "aurf1", "best_f1", "fit_seconds", "posterior", "stability"]
+    tables += ["best_features"]
     both = [f"mine_{name}.{end}" for name in tables for end in ("csv", "tex")] + [
         "mine_stability_datasets.tex"
     ]
@@ -333,7 +334,7 @@ def test_latex_is_balanced_and_needs_only_booktabs(tmp_path, asked):
     made, configs = study(["a_b", "c&d%"], {"x_y": ("X_{y} #", 0, 1), "z": ("Z$", 0.1, 2)}, name="s", **FEW)
     write(made, configs, tmp_path)
     files = list((tmp_path / "tables").glob("*.tex"))
-    assert len(files) == 10
+    assert len(files) == 11
     for file in files:
         text = file.read_text(encoding="utf-8")
         assert text.isascii(), file
@@ -585,6 +586,7 @@ def test_a_run_without_a_name_gets_a_page_and_no_more(tmp_path, asked):
         "tables/d_paper_a+b.csv",
         "figures/d_paper_a+b_rf1.png",
         "figures/d_paper_a+b_rf1.svg",
+        "tables/d_paper_a+b_best_features.csv",
         "report/d_paper_a+b.html",
     ]
     assert not asked

@@ -1,0 +1,162 @@
+"""The best features as people see them: on the console, in tables, on the page."""
+
+import io
+
+import browser as browsers
+import numpy as np
+import pages
+import pandas as pd
+import pytest
+
+from experiments import report
+from experiments.analysis.best_features import best_features
+from experiments.formatting import fixed, percent
+from experiments.report import study as whole_study
+from experiments.report.page import charts
+
+HOSTILE = "x</script><b>&\"', %_$"
+
+
+def named(frame):
+    """Names of the 200 features of made-up data sets; one of them is no one's friend."""
+    names = tuple(HOSTILE if column == 0 else f"gene {column}" for column in range(200))
+    return dict.fromkeys(frame["dataset"].unique(), names)
+
+
+@pytest.fixture(scope="module")
+def few():
+    """A study in which one ranker is not complete, and weights differ between folds."""
+    frame, configs = pages.study(states={("genes", "slow"): "timeout"})
+    rng = np.random.default_rng(5)
+    weights = [None if own is None else own + rng.normal(size=200) / 3 for own in frame["weights"]]
+    return frame.assign(weights=weights), configs
+
+
+def shown(frame, configs, tmp_path, **settings):
+    out = io.StringIO()
+    written = report.show(frame, configs, {"results": tmp_path}, out, **settings)
+    return out.getvalue(), [file.name for file in written]
+
+
+def one_of(few):
+    """Rows and configuration of one ranker on one data set, typed without a study."""
+    frame, configs = few
+    (config,) = (
+        {key: value for key, value in each.items() if key != "study"}
+        for each in configs
+        if (each["dataset_key"], each["ranker_key"]) == ("chess", "good")
+    )
+    return frame, [config]
+
+
+def test_the_console_lists_ten_features_of_one_ranker(few, tmp_path):
+    frame, configs = one_of(few)
+    text, _ = shown(frame, configs, tmp_path, feature_names=named(frame))
+    found = best_features(frame, names=named(frame))
+    found = found[(found["dataset"] == "chess") & (found["ranker"] == "good")]
+    lines = text.splitlines()
+    start = lines.index("best features of 200, by 6 folds")
+    body = [line for line in lines[start:] if "%" in line]
+    assert len(body) == 10 and lines.index("written:") > lines.index(body[-1])
+    for line, each in zip(body, found.itertuples(), strict=False):
+        told = f"{percent(each.chosen)} {fixed(each.mean_rank, 1)} {each.mean_weight:.4g}"
+        assert " ".join(line.split()) == " ".join(f"{each.feature} {told}".split())
+
+
+def test_several_rankers_get_a_table_and_no_list(few, tmp_path):
+    frame, configs = few
+    configs = [{key: value for key, value in each.items() if key != "study"} for each in configs]
+    text, files = shown(frame, configs[:4], tmp_path, feature_names=named(frame))
+    assert "best features of" not in text
+    (file,) = (name for name in files if name.endswith("_best_features.csv"))
+    table = pd.read_csv(tmp_path / "tables" / file)
+    found = best_features(frame, names=named(frame))
+    expected = found[found["dataset"] == "chess"].drop(columns="protocol").reset_index(drop=True)
+    pd.testing.assert_frame_equal(table, expected)
+    assert HOSTILE in set(table["feature"])
+
+
+def test_what_limits_the_counts_is_said(few, tmp_path):
+    frame, configs = one_of(few)
+    frame = frame[frame["dataset"].eq("chess") & frame["ranker"].eq("good")]
+    kept = [own if fold else None for own, fold in zip(frame["weights"], frame["fold"], strict=True)]
+    frame = frame.assign(weights=kept)
+    text, _ = shown(frame, configs, tmp_path)
+    assert "best features of 200, by 4 folds" in text
+    assert "Rankings were kept of 4 of 6 folds: chess." in text
+    assert f"column {best_features(frame)['column'].iloc[0]} " in text  # without names columns are counted
+    tied = frame.assign(weights=[np.repeat(np.arange(25.0), 8)] * len(frame))
+    text, _ = shown(tied, configs, tmp_path)
+    assert "In 6 folds equal weights share the places up to the 20th." in text
+
+
+def test_a_study_has_tables_of_all_data_sets_and_rankers(few, tmp_path, monkeypatch):
+    monkeypatch.setattr(whole_study.posteriors, "sampled", lambda *_, **__: None)
+    frame, configs = few
+    found = whole_study.write(frame, configs, tmp_path, feature_names=named(frame))
+    assert {"mcc_best_features.csv", "mcc_best_features.tex"} <= {file.name for file in found.written}
+    table = pd.read_csv(tmp_path / "tables" / "mcc_best_features.csv")
+    assert len(table) == 15 * 20  # 4 data sets × 4 rankers, one of which is not complete on one
+    best = best_features(frame, names=named(frame)).set_index(["dataset", "ranker", "place"])
+    text = (tmp_path / "tables" / "mcc_best_features.tex").read_text()
+    for dataset, ranker in (("chess", "good"), ("genes", "fair")):
+        three = [best.loc[(dataset, ranker, place)] for place in (1, 2, 3)]
+        told = "; ".join(f"{each.feature} ({percent(each.chosen)})" for each in three)
+        assert whole_study.tables.escaped(told) in text
+
+
+def test_the_page_holds_them_by_data_set_and_ranker(few, tmp_path):
+    frame, configs = few
+    (comparison,) = pages.comparisons(frame, configs, tested=False)
+    packed = charts.chosen(comparison.best_features, comparison.rankers)
+    read = pages.Read(pages.write(tmp_path, frame, configs, tested=False)[0])
+    assert read.data["g0"]["chosen"] == packed
+    assert list(packed) == list(pages.DATASETS)
+    assert packed["genes"]["rankers"].keys() == {"1", "2", "3"}  # slow is not complete there
+    for line in comparison.best_features.to_dict("records"):
+        own = packed[line["dataset"]]["rankers"][str(comparison.rankers.index(line["ranker"]))]
+        name, *numbers = own["best"][line["place"] - 1]
+        assert packed[line["dataset"]]["names"][name] == line["feature"]
+        np.testing.assert_allclose(
+            numbers, [line["chosen"], line["mean_rank"], line["mean_weight"]], rtol=1e-11
+        )
+    assert 'href="#g0-features"' in read.source and 'id="g0-features"' in read.source
+
+
+@pytest.mark.browser
+def test_a_data_set_and_a_ranker_can_be_chosen(few, tmp_path):
+    frame, configs = few
+    made = pages.comparisons(frame, configs, tested=False)
+    found = best_features(frame, names=named(frame)).set_index(["dataset", "ranker"])
+    settings = {"study": "mcc", "frame": frame, "configs": configs, "path": tmp_path / "page.html"}
+    made = [whole_study.compare(frame, each.group, feature_names=named(frame)) for each in made]
+    report_page = pages.page.write(made, **settings)
+
+    def lines(page):
+        return [row.split("\t") for row in page.locator("#g0-features tbody tr").all_inner_texts()]
+
+    def expected(dataset, ranker):
+        part = found.loc[(dataset, ranker)]
+        return [
+            [str(line.place), line.feature, percent(line.chosen), fixed(line.mean_rank, 1)]
+            for line in part.itertuples()
+        ]
+
+    with browsers.started() as running, browsers.opened(running, report_page) as page:
+        assert [line[:4] for line in lines(page)] == expected("chess", "slow")
+        page.locator("#g0-features select[data-choice=ranker]").select_option(label="Fair")
+        assert [line[:4] for line in lines(page)] == expected("chess", "fair")
+        page.locator("#g0-features select[data-choice=dataset]").select_option("genes")
+        assert [line[:4] for line in lines(page)] == expected("genes", "fair")
+        assert float(lines(page)[0][4]) == pytest.approx(
+            found.loc[("genes", "fair")]["mean_weight"].iloc[0], rel=1e-3
+        )
+        options = page.locator("#g0-features select[data-choice=ranker] option").all_inner_texts()
+        assert pages.RANKERS["slow"][0] not in options and len(options) == 3
+        page.locator("#g0-features thead button", has_text="mean rank").click()
+        ranks = [float(line[3]) for line in lines(page)]
+        assert ranks == sorted(ranks)
+        page.locator(".filter[data-filter=dataset] summary").click()
+        page.locator('.filter[data-filter=dataset] input[value="genes"]').uncheck()
+        assert [line[:4] for line in lines(page)] == expected("chess", "fair")
+        assert "20 of 200 features, over 6 folds." in page.locator("#g0-features").inner_text()
