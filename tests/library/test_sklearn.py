@@ -29,6 +29,7 @@ ESTIMATORS = [
     SURFStar(compatible="skrebate"),
     MultiSURF(missing="ignore", discrete_features="auto", discrete_threshold=3),
     MultiSURFStar(embedding=TruncatedSVD(1), metric="euclidean"),
+    MultiSURF(target="regression"),
     TuRF(),
     TuRF(MultiSURF(missing="ignore"), removed=0.4),
     VLS(),
