@@ -428,7 +428,7 @@ def some_distances(dtype):
 
 
 def near_lists(distances, below):
-    return [[m for m in range(N) if m != i and distances[i, m] < below[i]] for i in range(N)]
+    return [twin.near_rows(distances[i].tolist(), i, below[i]) for i in range(N)]
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
@@ -461,30 +461,29 @@ def test_weights_of_near_rows(dtype):
     kernels.label_weights(near, counts, eighths / 8, 7, N, out)
     for i, listed in enumerate(lists):
         t = [Fraction(int(each), 8) for each in eighths[i, : len(listed)]]
-        for m in range(N):
-            weight = 0
-            if m in listed:
-                own = t[listed.index(m)]
-                weight += own / sum(t) if sum(t) else 0
-                weight -= (1 - own) / (len(t) - sum(t)) if len(t) != sum(t) else 0
-            assert out[i, m] == pytest.approx(float(weight), rel=1e-14, abs=0)
+        expected = [0.0] * N
+        for m, weight in zip(listed, twin.label_weights(t), strict=True):
+            expected[m] = float(weight)
+        assert out[i].tolist() == pytest.approx(expected, rel=1e-14, abs=0)
 
     values = np.random.default_rng(243).integers(0, 9, N) / 8
     found, sums = np.full(N, -1), np.full(N, -1.0)
     kernels.response_sums(distances[3:], places[3:], below[3:], values, 0, N - 3, found, sums)
     assert (found[:3] == -1).all() and (sums[:3] == -1).all()
     kernels.response_sums(distances, places, below, values, 0, 3, found, sums)
-    assert found.tolist() == [len(listed) for listed in lists]
-    assert sums.tolist() == [sum(abs(values[i] - values[m]) for m in lists[i]) for i in range(N)]
+    expected = [twin.response_sums(values.tolist(), i, lists[i]) for i in range(N)]
+    assert list(zip(found.tolist(), sums.tolist(), strict=True)) == expected
     influence = np.arange(N) / 4
     out[:] = np.nan
     kernels.response_weights(distances, places, below, values, influence, 0.5, 2.0, 0, 4, out)
     assert np.isnan(out[4:]).all()
     kernels.response_weights(distances, places, below, values, influence, 0.5, 2.0, 4, N, out)
-    for i in range(N):
-        for m in range(N):
-            t = abs(values[i] - values[m])
-            assert out[i, m] == (influence[i] * (t * 0.5 - (1 - t) * 2.0) if m in lists[i] else 0.0)
+    for i, listed in enumerate(lists):
+        expected = [0.0] * N
+        t = [abs(values[i] - values[m]) for m in listed]
+        for m, weight in zip(listed, twin.response_weights(t, influence[i], 0.5, 2.0), strict=True):
+            expected[m] = weight
+        assert out[i].tolist() == expected
 
 
 @pytest.mark.parametrize(("first", "b"), [(0, 300), (0, 130), (100, 60), (120, 8), (128, 128), (299, 1)])
@@ -497,7 +496,7 @@ def test_lists_of_pairs(first, b):
     kernels.list_pairs(pairs, first, 0, b // 2, ids, values, ends)
     assert (ends[b // 2 :] == -1).all()
     kernels.list_pairs(pairs, first, b // 2, b, ids, values, ends)
-    found, expected = {}, {}
+    found = {}
     for r in range(b):
         start = 0
         for k in range(3):
@@ -507,8 +506,4 @@ def test_lists_of_pairs(first, b):
                 assert pair not in found and pair[::-1] not in found
                 found[pair] = values[r, t]
             start = ends[r, k]
-        for m in range(n):
-            pair = (first + r, m) if (m, first + r) not in expected else (m, first + r)
-            expected[pair] = expected.get(pair, 0.0) + pairs[r, m]
-    assert found == {pair: weight for pair, weight in expected.items() if weight != 0.0}
-    assert len(found) > b // 2
+    assert found == twin.pairs_once(pairs.tolist(), first) and len(found) > b // 2

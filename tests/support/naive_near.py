@@ -26,6 +26,37 @@ def near(name, X, discrete=None, exact=False, embedded=None, metric="manhattan")
     return z, discrete, [listed for listed, _ in naive_thresholds.zones(distances, per_row, False)]
 
 
+def near_rows(distances, i, below):
+    """Rows nearer to row i than ``below``, from the distances of that row."""
+    return [m for m, d in enumerate(distances) if m != i and d < below]
+
+
+def label_weights(t):
+    """What the difference to each near row counts with label sets, from their target distances."""
+    rest = len(t) - sum(t)
+    return [(own / sum(t) if sum(t) else 0) - ((1 - own) / rest if rest else 0) for own in t]
+
+
+def response_sums(values, i, listed):
+    """How many near rows row i has, and the sum of their target distances."""
+    return len(listed), sum(abs(values[i] - values[m]) for m in listed)
+
+
+def response_weights(t, influence, far, alike):
+    """What the difference to each near row counts with numeric targets; ``far`` and ``alike`` are 1 / Σ."""
+    return [influence * (own * far - (1 - own) * alike) for own in t]
+
+
+def pairs_once(pairs, first):
+    """Weights of pairs (i, m) as seen from consecutive rows, those among these rows summed up; none that is 0."""
+    whole = {}
+    for r, row in enumerate(pairs):
+        for m, weight in enumerate(row):
+            pair = (first + r, m) if (m, first + r) not in whole else (m, first + r)
+            whole[pair] = whole.get(pair, 0.0) + weight
+    return {pair: weight for pair, weight in whole.items() if weight != 0.0}
+
+
 def of_labels(name, X, T, target_distance="hamming", embedded_targets=None, **where):
     """Label sets: the multi-label update, for each column over the near rows that are known there.
 
