@@ -54,31 +54,53 @@ def near_weights(Z, full, groups, source, rule, target, n_jobs, phases):
     return Z.in_given_order(weights) if isinstance(Z, Columns) else weights
 
 
-def near_rows(groups, source, rule, threshold, distances):
-    """List the near rows of all rows.
+def thresholds_of(groups, source, rule, threshold, distances):
+    """Return what distances have to be less than for rows to be near.
 
     Parameters
     ----------
     groups, source, rule
-        As in :func:`near_weights`; distances of the source are exact.
+        As in :func:`near_weights`.
     threshold : float or None
         The mean distance, where there is one threshold for all.
     distances : array of shape (n, n)
-        Among all rows.
+        Among all rows, exact.
 
     Returns
     -------
-    near : int32 ndarray of shape (n, n)
-        Row numbers.
-    counts : int64 ndarray of shape (n, 1)
-        How many of them count.
+    array of shape (n,), of the type of ``distances``
+    """
+    places = np.arange(distances.shape[0], dtype=np.int64)
+    return _Pairs(groups, source).thresholds(distances, places, rule, threshold)
+
+
+def directed_weights(target, distances, below, out):
+    """Weigh the pairs of all rows, as seen from each.
+
+    Parameters
+    ----------
+    target : reliefe.targets.LabelSets or reliefe.targets.Responses
+        As in :func:`near_weights`.
+    distances : array of shape (n, n)
+        Among all rows.
+    below : array of shape (n,)
+        From :func:`thresholds_of`.
+    out : float64 array of shape (n, n)
+        Overwritten.
+
+    Returns
+    -------
+    int
+        What sums of weighted differences are divided by.
     """
     n = distances.shape[0]
     places = np.arange(n, dtype=np.int64)
-    below = _Pairs(groups, source).thresholds(distances, places, rule, threshold)
-    near, counts = np.zeros((n, n), dtype=np.int32), np.empty((n, 1), dtype=np.int64)
-    kernels.list_near(distances, places, below, 0, n, near, counts)
-    return near, counts
+    pairs = _pairs_of(target, n)
+    if pairs.takes_sums:
+        pairs.note(distances, places, below)
+        pairs.noted()
+    pairs.fill(distances, places, below, out)
+    return pairs.divisor
 
 
 class _LabelPairs:
@@ -86,8 +108,8 @@ class _LabelPairs:
 
     takes_sums = False
 
-    def __init__(self, target):
-        self._target = target
+    def __init__(self, target, n):
+        self._target, self.divisor = target, n
 
     def fill(self, distances, places, below, out):
         """Fill ``out`` (b, n) with the weights of the pairs of some rows, as seen from these."""
@@ -106,6 +128,7 @@ class _ResponsePairs:
     """What the difference to each near row counts with numeric targets, once sums over all pairs are known."""
 
     takes_sums = True
+    divisor = 1
 
     def __init__(self, target, n):
         self._target = target
@@ -128,13 +151,14 @@ class _ResponsePairs:
         kernels.response_weights(distances, places, below, *self._rest, 0, out.shape[0], out)
 
 
+def _pairs_of(target, n):
+    return (_ResponsePairs if isinstance(target, Responses) else _LabelPairs)(target, n)
+
+
 class _TargetPairs:
     """Weights of pairs by target distance in place of those by zone and class, for a subclass of ``_Pairs``."""
 
-    def _pair_weights_of(self, target):
-        is_response = isinstance(target, Responses)
-        self._pairs_of = _ResponsePairs(target, self._n) if is_response else _LabelPairs(target)
-        self._divisor = 1 if is_response else self._n
+    _pairs_of: _LabelPairs | _ResponsePairs
 
     @property
     def takes_sums(self):
@@ -155,7 +179,7 @@ class _DenseRows(_TargetPairs, _Blocks):
     def __init__(self, Z, groups, source, target):
         self._shares_memory = source.dtype.itemsize == 8  # distances and the weights of listed pairs
         super().__init__(Z, groups, source, 20 if self._shares_memory else 12 + 8 + source.dtype.itemsize)
-        self._pair_weights_of(target)
+        self._pairs_of = _pairs_of(target, self._n)
 
     def weigh(self, rule, threshold, team, phases):
         """Sum up the weighted differences of all pairs; return the weights, columns in the order of Z."""
@@ -192,7 +216,7 @@ class _DenseRows(_TargetPairs, _Blocks):
                 )
             with phases("weights"):
                 self._add_listed((first, ids, values, ends[:b]), weights, team)
-        return weights / self._divisor
+        return weights / self._pairs_of.divisor
 
     def _add_listed(self, lists, weights, team):
         """Add the differences of listed pairs to the weights of all columns."""
@@ -211,7 +235,7 @@ class _SparseRows(_TargetPairs, _SparsePairs):
 
     def __init__(self, Z, groups, source, target):
         super().__init__(Z, groups, source)
-        self._pair_weights_of(target)
+        self._pairs_of = _pairs_of(target, self._n)
 
     def weigh(self, rule, threshold, team, phases):
         """As :meth:`_DenseRows.weigh`."""
@@ -224,7 +248,7 @@ class _SparseRows(_TargetPairs, _SparsePairs):
 
             self.look_at_all(part, team, phases)
             self._pairs_of.noted()
-        return super().weigh(rule, False, threshold, team, phases)[0] / self._divisor
+        return super().weigh(rule, False, threshold, team, phases)[0] / self._pairs_of.divisor
 
 
 class _ListedRows(_TargetPairs, _Blocks):

@@ -20,7 +20,7 @@ from reliefe.columns import Columns
 from reliefe.distances import Groups, MixedColumns, SparseColumns, _Measured
 from reliefe.engine import Phases, relief_weights
 from reliefe.kernels import pairs as kernels
-from reliefe.near import near_rows, near_weights
+from reliefe.near import directed_weights, near_weights, thresholds_of
 from reliefe.packed import MixedRows, PackedRows
 from reliefe.relieff import ReliefF
 from reliefe.surf import _ThresholdRanker
@@ -102,7 +102,7 @@ class _Kept:
         self._tolerance = source.tolerance
         gaps = isinstance(Z, Columns) and Z.has_gaps
         self._by_pairs = isinstance(Z, Columns) and not gaps and not getattr(ranker, "abs_mean", False)
-        self._same = None  # neighbours, where no target changes them
+        self._same = None  # neighbours, or thresholds, where no target changes them
         first, second = np.triu_indices(n, 1)
         self._first, self._second = first.astype(np.int32), second.astype(np.int32)
 
@@ -298,13 +298,9 @@ class _KeptZones(_Kept):
         target, n = self._target(order), self._n
         if not isinstance(target, Classes):
             if self._same is None:
-                groups, source = self._source_of_all(target)
-                self._same = groups, *near_rows(groups, source, self._rule, self._threshold, self._table)
-            groups, near, counts = self._same
-            rows = np.arange(n, dtype=np.int64)
-            coefficients, divisor = target.pair_coefficients(rows, groups, near, counts)
-            kernels.spread_neighbours(rows, near, groups.segment_ptr, counts, coefficients, directed)
-            return divisor, 0.0
+                source = self._source_of_all(target)
+                self._same = thresholds_of(*source, self._rule, self._threshold, self._table)
+            return directed_weights(target, self._table, self._same, directed), 0.0
         groups, source = self._kept_source(order)
         members = groups.members
         places = np.arange(n, dtype=np.int64)

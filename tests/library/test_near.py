@@ -15,8 +15,10 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 import reliefe.embedding
-from reliefe import SURF, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, thresholds
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, thresholds
+from reliefe.engine import Phases
 from reliefe.kernels import near as kernels
+from reliefe.vls import draw_subsets
 
 KINDS = [SURF, MultiSURF]
 STORAGES = [np.ascontiguousarray, sp.csr_matrix]
@@ -333,6 +335,37 @@ def test_features_of_a_numeric_target_come_first(kind):
     for y, first in ((X[:, 4] + X[:, 7], {4, 7}), ((X[:, 1] - 0.5) * (X[:, 2] - 0.5), {1, 2})):
         ranker = kind(n_features_to_select=2, target="regression").fit(X, y)
         assert set(np.flatnonzero(ranker.get_support())) == first
+
+
+@pytest.mark.parametrize("storage", [np.ascontiguousarray, sp.csr_matrix])
+@TARGET
+@KIND
+def test_subsets_of_columns_are_weighed_where_they_lie(kind, target, storage):
+    X = np.random.default_rng(245).normal(size=(40, 60))
+    y = labels(40) if target == "labels" else numbers(40)
+    ranker = VLS(kind(**TARGETS[target]), subset_size=20, n_subsets=3, random_state=0).fit(storage(X), y)
+    found = [fit(kind, X[:, subset], target) for subset in draw_subsets(60, 20, 3, np.random.RandomState(0))]
+    best = np.full(60, -np.inf)
+    for subset, weights in zip(draw_subsets(60, 20, 3, np.random.RandomState(0)), found, strict=True):
+        best[subset] = np.maximum(best[subset], weights)
+    np.testing.assert_allclose(ranker.feature_importances_, best, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+@STORAGE
+@TARGET
+@KIND
+def test_the_bar_ends_where_the_work_does(kind, target, storage, blocks, request, monkeypatch):
+    if blocks:
+        request.getfixturevalue("small_blocks")
+    totals, steps = [], []
+    bar = Phases.bar
+    monkeypatch.setattr(Phases, "bar", lambda self, total: (totals.append(total), bar(self, total))[1])
+    monkeypatch.setattr(Phases, "advance", lambda self, number: steps.append(number))
+    for X in seventy():
+        fit(kind, storage(X), target, missing="ignore")
+        assert totals.pop() == sum(steps) and not totals
+        steps.clear()
 
 
 def test_a_wrapper_hands_labels_and_numbers_on():
