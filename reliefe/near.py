@@ -12,12 +12,47 @@ from scipy import sparse
 
 from reliefe._threads import Team, pieces
 from reliefe.columns import Columns
+from reliefe.distances import Groups
 from reliefe.kernels import near as kernels
 from reliefe.kernels import thresholds as pair_kernels
-from reliefe.targets import Responses
-from reliefe.thresholds import _STEPS, _TILE_BYTES, _Blocks, _Pairs, _SparsePairs, common_threshold
+from reliefe.targets import LabelSets, Responses
+from reliefe.thresholds import (
+    _STEPS,
+    _TILE_BYTES,
+    _Blocks,
+    _DensePairs,
+    _Pairs,
+    _SparsePairs,
+    common_threshold,
+)
 
 _FEW_ROWS = 16  # whose near rows are listed at a time
+_MOST_SETS = 32  # different ones, up to which columns kept as bits are summed up set by set
+
+
+def near_groups(target, codes, Z, full):
+    """Return the groups in which rows are looked for, for :func:`near_weights`.
+
+    Parameters
+    ----------
+    target : reliefe.targets.LabelSets or reliefe.targets.Responses
+        The target.
+    codes : int64 ndarray of shape (n,)
+        Number of each row's label set.
+    Z, full
+        As there.
+
+    Returns
+    -------
+    reliefe.distances.Groups
+        All rows in one; or by label set, where there are few of them and columns are kept as bits: the differences to
+        the near rows with a label set all count the same.
+    """
+    as_bits = full is None and isinstance(Z, Columns) and bool(Z.bands)
+    n_sets = int(codes.max()) + 1
+    if as_bits and isinstance(target, LabelSets) and not target.embedded and n_sets <= _MOST_SETS:
+        return Groups.of(codes, n_sets, 1)
+    return target.groups(codes.shape[0])
 
 
 def near_weights(Z, full, groups, source, rule, target, n_jobs, phases):
@@ -28,7 +63,7 @@ def near_weights(Z, full, groups, source, rule, target, n_jobs, phases):
     Z, full, source, n_jobs, phases
         As in :func:`reliefe.thresholds.threshold_weights`.
     groups : reliefe.distances.Groups
-        All rows in one group, with room for all of them: ``target.groups(n)``.
+        From :func:`near_groups`, or all rows in one: ``target.groups(n)``.
     rule : reliefe.thresholds.Rule
         Without far rows.
     target : reliefe.targets.LabelSets or reliefe.targets.Responses
@@ -43,6 +78,8 @@ def near_weights(Z, full, groups, source, rule, target, n_jobs, phases):
         Z = Columns.normalised(Z)
     if full is not None:
         rows = _ListedRows(Z, full, groups, source, target)
+    elif groups.class_ptr.shape[0] > 2:
+        rows = _SetRows(Z, groups, source, target)
     else:
         rows = (_SparseRows if sparse.issparse(Z) else _DenseRows)(Z, groups, source, target)
     again = 0 if rows.at_once else 1  # distances are measured once more
@@ -228,6 +265,30 @@ class _DenseRows(_TargetPairs, _Blocks):
         listed = max(1.0, float(lists[-1][:, -1].sum()))
         most = max(64, int(min(_STEPS / listed, _TILE_BYTES // (8 * self._n))))
         team.each(part, Z.few_columns(min(most, -(-Z.shape[1] // team.size))))
+
+
+class _SetRows(_DensePairs):
+    """Pairs of dense rows that stand in the order of their label sets."""
+
+    takes_sums = False
+
+    def __init__(self, Z, groups, source, target):
+        super().__init__(Z, groups, source)
+        first = groups.members[groups.class_ptr[:-1]]
+        n_sets = first.shape[0]
+        self._table = np.empty((n_sets, n_sets))
+        others = np.tile(first.astype(np.int32), (n_sets, 1))
+        target.measure(first, others, np.full((n_sets, 1), n_sets), 0, n_sets, self._table)
+
+    def _factors(self, block, places, rule, skrebate, lo, hi):
+        given = (block.distances, places, self._groups.class_ptr, block.below, self._table)
+        kernels.set_factors(*given, lo, hi, block.near)
+        block.far[:, lo:hi] = 0.0
+        block.offsets[lo:hi] = 0.0
+
+    def weigh(self, rule, threshold, team, phases):
+        """As :meth:`_DenseRows.weigh`."""
+        return super().weigh(rule, False, threshold, team, phases)[0] / self._n
 
 
 class _SparseRows(_TargetPairs, _SparsePairs):

@@ -93,7 +93,7 @@ class _ThresholdRanker(Ranker):
         from reliefe import compatible
         from reliefe.distances import Groups
         from reliefe.engine import Phases
-        from reliefe.near import near_weights
+        from reliefe.near import near_groups, near_weights
         from reliefe.parameters import categories_of, discrete_columns
         from reliefe.scaling import any_missing, normalise_mixed
         from reliefe.targets import Classes
@@ -138,7 +138,9 @@ class _ThresholdRanker(Ranker):
         by_class = isinstance(target, Classes)
         if sample_weight is not None and not by_class:
             target.weigh(sample_weight, np.arange(n))
-        groups = Groups.of(codes, self.classes_.shape[0], 1) if by_class else target.groups(n)
+        groups = (
+            Groups.of(codes, self.classes_.shape[0], 1) if by_class else near_groups(target, codes, Z, full)
+        )
         if self.embedding is not None:
             source = self._embedded_rows(plain, codes, groups, random_state, phases)
         elif self.compatible and compatible.both_kinds(discrete):

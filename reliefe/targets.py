@@ -289,10 +289,13 @@ class LabelSets(_Target):
     measure : callable
         ``measure(rows, neighbours, counts, lo, hi, out)`` puts target distances to neighbours into ``out``; see
         :func:`reliefe.kernels.targets.between_sets`.
+    embedded : bool
+        Whether distances are between embedded targets, which rows with the same labels may not share.
     """
 
     def __init__(self, T, distance, vectors=None):
         self._n_rows, n_labels = T.shape
+        self.embedded = vectors is not None
         if vectors is None:
             kind = {**SET_DISTANCES, **EMBEDDED_DISTANCES}[distance]
             indptr, indices = T.indptr, T.indices

@@ -71,6 +71,55 @@ def label_weights(near, counts, targets, lo, hi, out):
 
 
 @kernel()
+def set_factors(distances, places, class_ptr, below, table, lo, hi, factors):
+    """Weights of the differences to near rows for label sets, where rows stand in the order of their sets.
+
+    Parameters
+    ----------
+    distances : array of shape (b, n)
+        Distances to all rows.
+    places : int64 array of shape (b,)
+        Where the rows themselves stand; left out.
+    class_ptr : int64 array of shape (c + 1,)
+        The rows of set q stand at ``class_ptr[q] … class_ptr[q + 1] − 1``.
+    below : array of shape (b,), of the type of ``distances``
+        A row is near when its distance is less.
+    table : float64 array of shape (c, c)
+        Target distances of the sets, in 0 … 1.
+    lo, hi : int
+        Rows to work on.
+    factors : float64 array of shape (c, b)
+        Weight of the difference to a near row of each set, 0 where there is none. Columns ``lo … hi − 1`` are
+        overwritten.
+    """
+    n_sets = table.shape[0]
+    for r in range(lo, hi):
+        row = distances[r]
+        low = below[r]
+        place = places[r]
+        own = 0
+        while place >= class_ptr[own + 1]:
+            own += 1
+        far = 0.0
+        alike = 0.0
+        for q in range(n_sets):
+            members = row[class_ptr[q] : class_ptr[q + 1]]
+            count = np.int64(0)
+            for m in range(members.shape[0]):
+                count += np.int64(members[m] < low)
+            if q == own:
+                count -= np.int64(row[place] < low)
+            factors[q, r] = np.float64(count)
+            far += count * table[own, q]
+            alike += count * (1.0 - table[own, q])
+        misses = 1.0 / far if far > 0.0 else 0.0
+        hits = 1.0 / alike if alike > 0.0 else 0.0
+        for q in range(n_sets):
+            t = table[own, q]
+            factors[q, r] = t * misses - (1.0 - t) * hits if factors[q, r] > 0.0 else 0.0
+
+
+@kernel()
 def response_sums(distances, places, below, values, lo, hi, counts, sums):
     """Count the near rows of some rows, and add up their target distances.
 

@@ -63,6 +63,7 @@ TWINS = {
     "near.label_weights": naive_near.label_weights,
     "near.list_near": naive_near.near_rows,
     "near.list_pairs": naive_near.pairs_once,
+    "near.set_factors": naive_near.label_weights,
     "near.response_sums": naive_near.response_sums,
     "near.response_weights": naive_near.response_weights,
     "neighbours.nearest_first": naive.in_order,

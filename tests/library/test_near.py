@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 import reliefe.embedding
-from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, thresholds
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, near, thresholds
 from reliefe.engine import Phases
 from reliefe.kernels import near as kernels
 from reliefe.vls import draw_subsets
@@ -107,6 +107,33 @@ def test_columns_kept_as_bits(kind, target, gaps):
             X[rng.random(X.shape) < 0.1] = np.nan
         found = fit(kind, X, target, missing="ignore")
         assert_weights_equal(found, expected_of(kind, X, target, exact=True))
+
+
+@pytest.mark.parametrize("most", [0, 32])
+@pytest.mark.parametrize("distance", list(naive.SET_DISTANCES))
+@KIND
+def test_few_label_sets_and_columns_kept_as_bits(kind, distance, most, monkeypatch):
+    """Rows stand in the order of their sets, or as they are: both ways have the same weights."""
+    monkeypatch.setattr(near, "_MOST_SETS", most)
+    made = []
+    by_set = near._SetRows.__init__
+    monkeypatch.setattr(
+        near._SetRows, "__init__", lambda self, *given: (made.append(1), by_set(self, *given))[1]
+    )
+    rng = np.random.default_rng(247)
+    T = labels(60)[:, :3]
+    G = rng.binomial(2, 0.3, size=(60, 70)).astype(float)
+    for X in (G, np.hstack([G, rng.integers(0, 99, (60, 5))])):
+        found = [fit(kind, X, "labels", T, target_distance=distance, n_jobs=n_jobs) for n_jobs in (1, 3)]
+        assert_weights_equal(
+            found[0], expected_of(kind, X, "labels", T, exact=True, target_distance=distance)
+        )
+        np.testing.assert_array_equal(*found)
+    assert len(made) == (4 if most else 0)
+    E = rng.normal(size=(60, 2))
+    found = fit(kind, G, "labels", T, embedding=GivenRows(E), metric="euclidean", target_distance=distance)
+    where = {"embedded": E, "metric": "euclidean"}
+    assert_weights_equal(found, expected_of(kind, G, "labels", T, target_distance=distance, **where))
 
 
 @pytest.mark.parametrize("distance", list(naive.SET_DISTANCES))
@@ -468,15 +495,15 @@ def near_lists(distances, below):
 def test_lists_of_near_rows(dtype):
     distances, places = some_distances(dtype), np.arange(N)
     below = np.array([0, 1, 9, 9, 5, 5, 5, 4, 3, 6, 7, 9], dtype=dtype)
-    near, counts = np.full((N, N), -1, dtype=np.int32), np.full((N, 1), -1)
-    kernels.list_near(distances, places, below, 0, 5, near, counts)
-    assert (counts[5:] == -1).all() and (near[5:] == -1).all()
-    kernels.list_near(distances, places, below, 5, N, near, counts)
+    listed, counts = np.full((N, N), -1, dtype=np.int32), np.full((N, 1), -1)
+    kernels.list_near(distances, places, below, 0, 5, listed, counts)
+    assert (counts[5:] == -1).all() and (listed[5:] == -1).all()
+    kernels.list_near(distances, places, below, 5, N, listed, counts)
     expected = near_lists(distances, below)
-    assert [near[i, : counts[i, 0]].tolist() for i in range(N)] == expected
+    assert [listed[i, : counts[i, 0]].tolist() for i in range(N)] == expected
     some = np.array([4, 9])
-    kernels.list_near(distances[some], some, below[some], 0, 2, near, counts)
-    assert [near[r, : counts[r, 0]].tolist() for r in range(2)] == [expected[i] for i in some]
+    kernels.list_near(distances[some], some, below[some], 0, 2, listed, counts)
+    assert [listed[r, : counts[r, 0]].tolist() for r in range(2)] == [expected[i] for i in some]
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
@@ -486,18 +513,33 @@ def test_weights_of_near_rows(dtype):
     lists = near_lists(distances, below)
     eighths = np.random.default_rng(242).integers(0, 9, (N, N))
     eighths[2], eighths[3] = 0, 8
-    near, counts = np.zeros((N, N), dtype=np.int32), np.empty((N, 1), dtype=np.int64)
-    kernels.list_near(distances, places, below, 0, N, near, counts)
+    listed, counts = np.zeros((N, N), dtype=np.int32), np.empty((N, 1), dtype=np.int64)
+    kernels.list_near(distances, places, below, 0, N, listed, counts)
     out = np.full((N, N), np.nan)
-    kernels.label_weights(near, counts, eighths / 8, 0, 7, out)
+    kernels.label_weights(listed, counts, eighths / 8, 0, 7, out)
     assert np.isnan(out[7:]).all()
-    kernels.label_weights(near, counts, eighths / 8, 7, N, out)
+    kernels.label_weights(listed, counts, eighths / 8, 7, N, out)
     for i, listed in enumerate(lists):
         t = [Fraction(int(each), 8) for each in eighths[i, : len(listed)]]
         expected = [0.0] * N
         for m, weight in zip(listed, twin.label_weights(t), strict=True):
             expected[m] = float(weight)
         assert out[i].tolist() == pytest.approx(expected, rel=1e-14, abs=0)
+
+    # The same where rows stand in the order of their sets.
+    class_ptr, table = np.array([0, 1, 5, 9, N]), np.random.default_rng(246).integers(0, 9, (4, 4)) / 8
+    table[1, 2:], table[0] = 0, 1
+    sets = np.repeat(np.arange(4), np.diff(class_ptr))
+    factors = np.full((4, N), np.nan)
+    for lo, hi in ((0, 7), (7, N)):
+        assert np.isnan(factors[:, lo:]).all()
+        kernels.set_factors(distances, places, class_ptr, below, table, lo, hi, factors)
+    for i, listed in enumerate(lists):
+        weights = twin.label_weights([table[sets[i], sets[m]] for m in listed])
+        expected = [0.0] * 4
+        for m, weight in zip(listed, weights, strict=True):
+            expected[sets[m]] = weight
+        assert factors[:, i].tolist() == pytest.approx(expected, rel=1e-14, abs=1e-15)
 
     values = np.random.default_rng(243).integers(0, 9, N) / 8
     found, sums = np.full(N, -1), np.full(N, -1.0)
