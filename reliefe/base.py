@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags
@@ -66,14 +67,19 @@ class Ranker(SelectorMixin, BaseEstimator):
             raise error.among(columns, getattr(self, "feature_names_in_", None)) from None
 
     def _embedded_rows(self, Z, codes, groups, random_state, phases):
-        """Embed range-normalised samples as the parameters say; return where distances among them come from."""
+        """Embed range-normalised samples as the parameters say; return where distances among them come from.
+
+        An embedding needs all values: a missing one is the median of the known values of its column.
+        """
         from reliefe.columns import Columns
         from reliefe.distances import EmbeddedRows
         from reliefe.remembering import remembered
+        from reliefe.scaling import any_missing, filled
 
         if isinstance(Z, Columns):
             Z = Z.toarray()
-
+        if any_missing(Z):
+            Z = filled(Z)
         embedded = remembered(
             getattr(self, "memory", None) if isinstance(self.embedding, str) else None,
             "rows",
@@ -105,13 +111,73 @@ class Ranker(SelectorMixin, BaseEstimator):
                 "sample_weight is 0 in all classes but one; ranking needs samples of at least 2 classes."
             )
 
+    def _checked_weight(self, sample_weight, y, n):
+        """Return what each row counts, (n,), or None where all count the same; ``y`` has been checked."""
+        from reliefe.validation import check_sample_weight
+
+        weight = check_sample_weight(sample_weight, n)
+        if weight is None:
+            return None
+        if sparse.issparse(y):
+            raise ValueError(
+                f"{type(self).__name__}: sample_weight goes with one class or number per row, not with label sets."
+            )
+        self._check_weight_of_classes(weight, None if self._parameter("target") == "regression" else y)
+        return weight
+
+    def _target(self, y, random_state, phases):
+        """Return what turns neighbours into updates, and a code for each distinct target value."""
+        from reliefe.compatible import SkrebateClasses
+        from reliefe.embedding import label_set_codes
+        from reliefe.remembering import remembered
+        from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
+
+        if not sparse.issparse(y):
+            if self._parameter("target_distance") != "hamming":
+                held = "number" if self._parameter("target") == "regression" else "class"
+                warnings.warn(
+                    f"target_distance={self.target_distance!r} has no effect: y holds one {held} per sample, "
+                    "and target distances are for multi-label targets.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+            if self._parameter("target") == "regression":
+                # One code for all: representatives are then rows chosen at random.
+                return Responses(y, self._parameter("sigma")), np.zeros(y.shape[0], dtype=np.int64)
+            kind = Classes if self._parameter("compatible") is None else SkrebateClasses
+            return kind(y, self.classes_.shape[0]), y
+        codes = label_set_codes(y)
+        if self.target_distance not in EMBEDDED_DISTANCES:
+            return LabelSets(y, self.target_distance), codes
+        vectors, self.target_n_components_ = remembered(
+            getattr(self, "memory", None),
+            "targets",
+            {
+                "T": y,
+                "codes": codes,
+                "hyperbolic": self.target_distance == "hyperbolic",
+                "n_representatives": self._n_target_representatives(),
+            },
+            n_jobs=self.n_jobs,
+            random_state=random_state,
+            phases=phases,
+        )
+        return LabelSets(y, self.target_distance, vectors), codes
+
+    def _n_target_representatives(self):
+        """Say how many rows an embedding of the targets is fitted on."""
+        return 2048
+
     def _parameter(self, name):
-        """Value of a parameter, or what ReliefF has as its default where a subclass has no such parameter."""
+        """Value of a parameter, or what stands for it where a subclass has no such parameter."""
         defaults = {
             "missing": "raise",
             "discrete_features": None,
             "discrete_threshold": 10,
             "compatible": None,
+            "target": "classification",
+            "target_distance": "hamming",
+            "sigma": None,
         }
         return getattr(self, name, defaults[name])
 

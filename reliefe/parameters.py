@@ -37,10 +37,7 @@ def check_parameters(estimator):
         _positive_integer("n_neighbors", k, ' or "adaptive"')
     for name in ("abs_mean", "verbose"):
         _check_switch(name, parameters[name])
-    distance = parameters["target_distance"]
-    known = {**SET_DISTANCES, **EMBEDDED_DISTANCES}
-    if not isinstance(distance, str) or distance not in known:
-        raise ValueError(f"target_distance must be one of {sorted(known)}, got {distance!r}.")
+    _check_target_distance(parameters["target_distance"])
     if parameters["n_iterations"] is not None:
         _positive_integer("n_iterations", parameters["n_iterations"], " or None")
     _check_selection(parameters["n_features_to_select"])
@@ -48,8 +45,7 @@ def check_parameters(estimator):
     check_random_state(parameters["random_state"])
     _check_memory(parameters["memory"])
     _check_target(parameters["target"], parameters["sigma"])
-    if "missing" in parameters:
-        check_column_parameters(parameters)
+    check_column_parameters(parameters)
     if "compatible" in parameters:
         _check_compatible(parameters["compatible"])
         if parameters["compatible"]:
@@ -81,6 +77,14 @@ def check_threshold_parameters(estimator):
     check_random_state(parameters["random_state"])
     check_column_parameters(parameters)
     _check_compatible(parameters["compatible"])
+    if "target" in parameters:
+        _check_target_distance(parameters["target_distance"])
+        _check_target(parameters["target"])
+        if parameters["compatible"] and parameters["target"] == "regression":
+            raise ValueError(
+                'compatible="skrebate" goes with target="classification" only: numeric targets are ranked by '
+                "RReliefF's weights here, and otherwise in scikit-rebate; use compatible=None."
+            )
     _check_embedding({**parameters, "embedding": "umap"} if parameters["embedding"] is None else parameters)
 
 
@@ -144,7 +148,13 @@ def _check_embedding(parameters):
         raise ValueError(f"sparsify_above must be a number from 0 to 1, got {share!r}.")
 
 
-def _check_target(target, sigma):
+def _check_target_distance(distance):
+    known = {**SET_DISTANCES, **EMBEDDED_DISTANCES}
+    if not isinstance(distance, str) or distance not in known:
+        raise ValueError(f"target_distance must be one of {sorted(known)}, got {distance!r}.")
+
+
+def _check_target(target, sigma=None):
     if not isinstance(target, str) or target not in TARGETS:
         raise ValueError(f"target must be one of {list(TARGETS)}, got {target!r}.")
     if sigma is None:
@@ -171,6 +181,8 @@ def check_column_parameters(parameters):
     missing = parameters["missing"]
     if not isinstance(missing, str) or missing not in MISSING:
         raise ValueError(f"missing must be one of {list(MISSING)}, got {missing!r}.")
+    if "discrete_features" not in parameters:  # ReliefE
+        return
     _positive_integer("discrete_threshold", parameters["discrete_threshold"])
     discrete = parameters["discrete_features"]
     if isinstance(discrete, str) and discrete not in ("auto", "from_dtype"):

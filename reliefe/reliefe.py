@@ -17,6 +17,12 @@ class ReliefE(ReliefF):
     fitted on the representatives. Neighbours come from the embedding; feature differences come from the
     range-normalised columns.
 
+    Missing values (``missing="ignore"``): the dimension is estimated from rows, the embedding is fitted on
+    rows, and it places other rows by their values; distances over shared columns would not do. For these steps
+    the median of its column's known values stands for a missing one, 0 where no value is known. Given the
+    neighbours, the update is that of ReliefF with ``missing="ignore"``: a row whose value is missing adds
+    nothing to that column's weight, and neighbours whose value is missing are left out.
+
     Parameters
     ----------
     n_neighbors : int or "adaptive", default=15
@@ -54,6 +60,9 @@ class ReliefE(ReliefF):
         As in :class:`ReliefF`. Representatives of a numeric target are chosen at random.
     sigma : float or None, default=20.0
         As in :class:`ReliefF`.
+    missing : {"raise", "ignore"}, default="raise"
+        What missing values in X are: an error, or left out of differences as in :class:`ReliefF`. Where neighbours
+        are looked for, the median of the known values of its column stands for a missing one.
 
     Attributes
     ----------
@@ -95,9 +104,10 @@ feature_names_in_, target_n_components_, timings_, remembered_seconds_
         memory: Any = None,
         target: Literal["classification", "regression"] = "classification",
         sigma: float | None = 20.0,
+        missing: Literal["raise", "ignore"] = "raise",
     ):
-        # ReliefF's parameters but for those on missing values and discrete columns: UMAP takes neither; and for
-        # `compatible`: scikit-rebate knows no embedding.
+        # ReliefF's parameters but for those on discrete columns, which UMAP does not take, and for `compatible`:
+        # scikit-rebate knows no embedding.
         self.n_neighbors = n_neighbors
         self.abs_mean = abs_mean
         self.n_iterations = n_iterations
@@ -109,6 +119,7 @@ feature_names_in_, target_n_components_, timings_, remembered_seconds_
         self.memory = memory
         self.target = target
         self.sigma = sigma
+        self.missing = missing
         self.metric = metric
         self.embedding = embedding
         self.n_components = n_components
@@ -118,5 +129,5 @@ feature_names_in_, target_n_components_, timings_, remembered_seconds_
     def _n_target_representatives(self):
         return self.n_representatives
 
-    def _neighbours_of(self, Z, codes, groups, random_state, phases):
+    def _neighbours_of(self, Z, full, codes, groups, random_state, phases):
         return self._embedded_rows(Z, codes, groups, random_state, phases)

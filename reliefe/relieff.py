@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -253,15 +252,8 @@ class ReliefF(Ranker):
         if skrebate and compatible.both_kinds(discrete):
             with phases("distances"):
                 neighbours_of = compatible.distances(Z, discrete, groups)
-        elif full is None:
-            neighbours_of = self._neighbours_of(Z, codes, groups, random_state, phases)
         else:
-            from reliefe.columns import Columns
-            from reliefe.distances import MixedColumns
-            from reliefe.packed import MixedRows
-
-            with phases("distances"):
-                neighbours_of = (MixedRows if isinstance(Z, Columns) else MixedColumns)(Z, groups)
+            neighbours_of = self._neighbours_of(Z, full, codes, groups, random_state, phases)
         weights, used = relief_weights(
             Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases, full
         )
@@ -273,75 +265,21 @@ class ReliefF(Ranker):
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started + phases.saved}
         return Prepared(Z, full, y, rows)
 
-    def _checked_weight(self, sample_weight, y, n):
-        """Return what each row counts, (n,), or None where all count the same; ``y`` has been checked."""
-        from reliefe.validation import check_sample_weight
-
-        weight = check_sample_weight(sample_weight, n)
-        if weight is None:
-            return None
-        if sparse.issparse(y):
-            raise ValueError(
-                f"{type(self).__name__}: sample_weight goes with one class or number per row, not with label sets."
-            )
-        self._check_weight_of_classes(weight, None if self.target == "regression" else y)
-        return weight
-
     def _rows_to_use(self, n, random_state):
         """Rows to update from, ascending."""
         if self.n_iterations is None or self.n_iterations >= n:
             return np.arange(n, dtype=np.int64)
         return np.sort(random_state.choice(n, size=self.n_iterations, replace=False)).astype(np.int64)
 
-    def _target(self, y, random_state, phases):
-        """Return what turns neighbours into updates, and a code for each distinct target value."""
-        from reliefe.compatible import SkrebateClasses
-        from reliefe.embedding import label_set_codes
-        from reliefe.remembering import remembered
-        from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
-
-        if not sparse.issparse(y):
-            if self.target_distance != "hamming":
-                held = "number" if self.target == "regression" else "class"
-                warnings.warn(
-                    f"target_distance={self.target_distance!r} has no effect: y holds one {held} per sample, "
-                    "and target distances are for multi-label targets.",
-                    UserWarning,
-                    stacklevel=4,
-                )
-            if self.target == "regression":
-                # One code for all: representatives are then rows chosen at random.
-                return Responses(y, self.sigma), np.zeros(y.shape[0], dtype=np.int64)
-            kind = Classes if self._parameter("compatible") is None else SkrebateClasses
-            return kind(y, self.classes_.shape[0]), y
-        codes = label_set_codes(y)
-        if self.target_distance not in EMBEDDED_DISTANCES:
-            return LabelSets(y, self.target_distance), codes
-        vectors, self.target_n_components_ = remembered(
-            self.memory,
-            "targets",
-            {
-                "T": y,
-                "codes": codes,
-                "hyperbolic": self.target_distance == "hyperbolic",
-                "n_representatives": self._n_target_representatives(),
-            },
-            n_jobs=self.n_jobs,
-            random_state=random_state,
-            phases=phases,
-        )
-        return LabelSets(y, self.target_distance, vectors), codes
-
-    def _n_target_representatives(self):
-        """Say how many rows an embedding of the targets is fitted on."""
-        return 2048
-
-    def _neighbours_of(self, Z, codes, groups, random_state, phases):
+    def _neighbours_of(self, Z, full, codes, groups, random_state, phases):
         """Return the object that finds neighbours."""
-        from reliefe.distances import DenseColumns, SparseColumns
-        from reliefe.packed import PackedRows
+        from reliefe.columns import Columns
+        from reliefe.distances import DenseColumns, MixedColumns, SparseColumns
+        from reliefe.packed import MixedRows, PackedRows
 
         with phases("distances"):
+            if full is not None:
+                return (MixedRows if isinstance(Z, Columns) else MixedColumns)(Z, groups)
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)
             return DenseColumns(Z, groups) if Z.rest.size else PackedRows(Z, groups)

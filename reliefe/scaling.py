@@ -230,6 +230,38 @@ def any_missing(X):
     return bool(np.isnan(total)) and bool(np.isnan(values).any())
 
 
+def filled(Z):
+    """Put the median of a column's known values in place of its missing ones.
+
+    Parameters
+    ----------
+    Z : ndarray or csr_matrix of shape (n, p)
+        float64, finite or NaN. Implicit zeros of a sparse matrix are values. Not modified.
+
+    Returns
+    -------
+    ndarray (C order) or csr_matrix of shape (n, p)
+        Without NaN; 0 where no value of a column is known. Sparse results hold no stored zeros.
+    """
+    if not sparse.issparse(Z):
+        Z = np.array(Z, dtype=np.float64, order="C")
+        for j in np.flatnonzero(np.isnan(Z).any(axis=0)):
+            unknown = np.isnan(Z[:, j])
+            Z[unknown, j] = np.median(Z[~unknown, j]) if not unknown.all() else 0.0
+        return Z
+    columns = Z.tocsc(copy=True)
+    owner = np.repeat(np.arange(Z.shape[1]), np.diff(columns.indptr))
+    for j in np.unique(owner[np.isnan(columns.data)]):
+        values = columns.data[columns.indptr[j] : columns.indptr[j + 1]]  # a view
+        unknown = np.isnan(values)
+        known = np.concatenate([values[~unknown], np.zeros(Z.shape[0] - values.shape[0])])
+        values[unknown] = np.median(known) if known.size else 0.0
+    Z = sparse.csr_matrix(columns)
+    Z.eliminate_zeros()
+    Z.sort_indices()
+    return Z
+
+
 def prepare(X, discrete=None, in_place=False):
     """Bring columns to the scale of their differences, the plain way if that will do.
 

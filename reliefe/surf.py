@@ -65,10 +65,11 @@ class _ThresholdRanker(Ranker):
         X : array-like, data frame or sparse matrix of shape (n, p)
             Numbers of any type, finite or, with ``missing="ignore"``, NaN; at least 2 rows. Not modified. Sparse
             matrices are never made dense.
-        y : array-like of shape (n,)
-            Class of each row (numbers, text or booleans), at least two different.
+        y : array-like of shape (n,), or array-like or sparse matrix of shape (n, q) with q ≥ 2
+            Class of each row (numbers, text or booleans), at least two different. ``SURF`` and ``MultiSURF`` also
+            take 0/1 for each of q labels and, with ``target="regression"``, a number per row.
         sample_weight : array-like of shape (n,), optional
-            As in :class:`reliefe.ReliefF`; thresholds are those of all rows.
+            As in :class:`reliefe.ReliefF`; thresholds are those of all rows. Not with label sets.
 
         Returns
         -------
@@ -78,22 +79,26 @@ class _ThresholdRanker(Ranker):
         ------
         TypeError, ValueError
             For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
-            labels, or with one class only. The message names the parameter or the place.
+            labels, or with one class only; for label sets where the ranker takes none. The message names the
+            parameter or the place.
         """
         self._fit(X, y, sample_weight)
         return self
 
     def _fit(self, X, y, sample_weight=None):
         """Compute the weights; return what was made of the data, a :class:`reliefe.base.Prepared`."""
-        self._forget("n_components_", "discrete_features_")  # set below, but not by every fit
+        # Set below, but not by every fit.
+        self._forget("n_components_", "discrete_features_", "classes_", "target_n_components_")
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe import compatible
         from reliefe.distances import Groups
         from reliefe.engine import Phases
+        from reliefe.near import near_groups, near_weights
         from reliefe.parameters import categories_of, discrete_columns
-        from reliefe.scaling import any_missing, normalise
+        from reliefe.scaling import any_missing, normalise_mixed
+        from reliefe.targets import Classes
         from reliefe.thresholds import Rule, threshold_weights
-        from reliefe.validation import check_classes, check_sample_weight, check_X
+        from reliefe.validation import check_X
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)
@@ -103,10 +108,8 @@ class _ThresholdRanker(Ranker):
             X, profile = check_X(self, X, y, self.missing, self.n_jobs, categories)
             n, p = X.shape
             self._check_selection_against(p)
-            codes, self.classes_ = check_classes(self, y, n)
-            sample_weight = check_sample_weight(sample_weight, n)
-            if sample_weight is not None:
-                self._check_weight_of_classes(sample_weight, codes)
+            y = self._checked_target(y, n)
+            sample_weight = self._checked_weight(sample_weight, y, n)
             given = (self.discrete_features, self.discrete_threshold, X)
             names = getattr(self, "feature_names_in_", None)
             discrete = discrete_columns(*given, profile, self.n_jobs, names=names, categories=categories)
@@ -114,22 +117,30 @@ class _ThresholdRanker(Ranker):
                 self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
             gaps = any_missing(X) if profile is None else not profile.known.all()
-            if self.embedding is not None and gaps:
+            if self.compatible and self.embedding is not None and gaps:
                 raise ValueError(
-                    f"{type(self).__name__}: X has missing values, which an embedding cannot take; use "
-                    "embedding=None."
+                    f'{type(self).__name__}: X has missing values, for which compatible="skrebate" knows no '
+                    "embedding; use embedding=None or compatible=None."
                 )
             if self.compatible and self.classes_.shape[0] > 2 and gaps:
                 raise ValueError(
                     f'{type(self).__name__}: compatible="skrebate" does not take missing values with more '
                     "than two classes, where skrebate weighs classes anew in every feature."
                 )
-        groups = Groups.of(codes, self.classes_.shape[0], 1)
         with phases("normalise"):
             Z, full = self._prepared(X, profile, discrete)
-            # Codes of categories are for differences; the rows that are embedded are range-normalised.
-            plain = normalise(X) if self.embedding is not None and full is not None else Z
+            plain = Z
+            if self.embedding is not None and full is not None:
+                # Codes of categories are for differences; the rows that are embedded are range-normalised.
+                plain = normalise_mixed(X, np.zeros(p, dtype=bool))[0]
             del X
+        target, codes = self._target(y, random_state, phases)
+        by_class = isinstance(target, Classes)
+        if sample_weight is not None and not by_class:
+            target.weigh(sample_weight, np.arange(n))
+        groups = (
+            Groups.of(codes, self.classes_.shape[0], 1) if by_class else near_groups(target, codes, Z, full)
+        )
         if self.embedding is not None:
             source = self._embedded_rows(plain, codes, groups, random_state, phases)
         elif self.compatible and compatible.both_kinds(discrete):
@@ -138,11 +149,24 @@ class _ThresholdRanker(Ranker):
         else:
             source = self._rows(Z, full, groups, phases)
         rule = Rule(self._per_row, self._far, self._similarity)
-        counted = (source, rule, self.compatible is not None, self.n_jobs, phases)
-        weights = threshold_weights(Z, full, groups, *counted, sample_weight)
+        if by_class:
+            counted = (source, rule, self.compatible is not None, self.n_jobs, phases)
+            weights = threshold_weights(Z, full, groups, *counted, sample_weight)
+        else:
+            weights = near_weights(Z, full, groups, source, rule, target, self.n_jobs, phases)
         self._set_weights(without_noise(weights))
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started}
-        return Prepared(Z, full, codes, np.arange(n))
+        return Prepared(Z, full, y, np.arange(n))
+
+    def _checked_target(self, y, n):
+        """Return y as classes, label sets or range-normalised numbers, if the ranker takes it."""
+        from reliefe.validation import check_classes
+
+        y, self.classes_ = check_classes(self, y, n)
+        return y
+
+    def _n_target_representatives(self):
+        return self.n_representatives
 
     def _rows(self, Z, full, groups, phases):
         """Return where distances between the columns themselves come from."""
@@ -169,12 +193,82 @@ class _ThresholdRanker(Ranker):
         return tags
 
 
-class SURF(_ThresholdRanker):
+class _NearRanker(_ThresholdRanker):
+    """What the two rankers share that look at near rows alone: they take label sets and numeric targets too."""
+
+    def __init__(
+        self,
+        n_features_to_select: float | None = None,
+        *,
+        embedding: Any = None,
+        metric: Literal["cosine", "euclidean", "manhattan"] = "cosine",
+        n_components: int | Literal["twonn"] = "twonn",
+        n_representatives: int = 2048,
+        sparsify_above: float = 0.15,
+        missing: Literal["raise", "ignore"] = "raise",
+        discrete_features: ArrayLike | None = None,
+        discrete_threshold: int = 10,
+        compatible: Literal["skrebate"] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+        target: Literal["classification", "regression"] = "classification",
+        target_distance: Literal["f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic"] = "hamming",
+    ):
+        super().__init__(
+            n_features_to_select,
+            embedding=embedding,
+            metric=metric,
+            n_components=n_components,
+            n_representatives=n_representatives,
+            sparsify_above=sparsify_above,
+            missing=missing,
+            discrete_features=discrete_features,
+            discrete_threshold=discrete_threshold,
+            compatible=compatible,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.target = target
+        self.target_distance = target_distance
+
+    def _checked_target(self, y, n):
+        from reliefe.validation import check_response, check_y
+
+        if self.target == "regression":
+            return check_response(y, n)
+        y, self.classes_ = check_y(y, n)
+        if sparse.issparse(y) and self.compatible is not None:
+            raise ValueError(
+                f'{type(self).__name__}: compatible="skrebate" takes one class per sample, but y has '
+                f"{y.shape[1]} labels, which scikit-rebate does not know; use compatible=None."
+            )
+        return y
+
+    def __sklearn_tags__(self):
+        """Say what kinds of input are taken."""
+        tags = super().__sklearn_tags__()
+        if self.target == "regression":
+            tags.classifier_tags = None
+        else:
+            tags.classifier_tags.multi_label = self.compatible is None
+        return tags
+
+
+class SURF(_NearRanker):
     """Rank features by differences to all rows that are nearer than the mean distance of all pairs.
 
     A column loses weight by its mean difference to the near rows of a row's own class and gains by its mean
     difference to those of every other class q, times P(q) / (1 − P(own class)); a class without a near row adds
     nothing. Distances are Manhattan on range-normalised columns. No number of neighbours has to be chosen.
+
+    Multi-label: the update of :class:`reliefe.ReliefF`, with the near rows as neighbours. A row without any adds
+    nothing.
+
+    Regression (``target="regression"``): the weight of RReliefF as in :class:`reliefe.ReliefF`, with the near rows
+    as neighbours. Those of a row have the same influence, 1 in all (a threshold gives them no ranks, so there is no
+    σ); a row without any does not count.
 
     Parameters
     ----------
@@ -186,10 +280,10 @@ class SURF(_ThresholdRanker):
     metric : {"cosine", "euclidean", "manhattan"}, default="cosine"
         Distance in the embedding. Not looked at without one, as the next three.
     n_components, n_representatives, sparsify_above
-        As in :class:`reliefe.ReliefE`.
+        As in :class:`reliefe.ReliefE`. The second one is also for embedded label sets.
     missing : {"raise", "ignore"}, default="raise"
-        What missing values in X are: an error, or left out as in :class:`reliefe.ReliefF`. An embedding cannot
-        take missing values.
+        What missing values in X are: an error, or left out as in :class:`reliefe.ReliefF`, with an embedding as in
+        :class:`reliefe.ReliefE`.
     discrete_features : None, "auto", "from_dtype", or array-like, default=None
         Columns whose values are categories: a mask of booleans, column numbers, or names of a data frame's columns.
         "auto" takes those with at most ``discrete_threshold`` distinct values, as skrebate does; "from_dtype" those
@@ -204,6 +298,10 @@ class SURF(_ThresholdRanker):
         Seed of the embedding; not used without one.
     verbose : bool, default=False
         Whether to show a progress bar on standard error when a fit takes more than a second.
+    target : {"classification", "regression"}, default="classification"
+        Whether y holds classes (1-D) or label sets (2-D), or numbers. It is never guessed.
+    target_distance : {"f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic"}, default="hamming"
+        Distance between label sets, as in :class:`reliefe.ReliefF`.
 
     Attributes
     ----------
@@ -215,7 +313,10 @@ class SURF(_ThresholdRanker):
     ranking_ : int64 ndarray of shape (n_features_in_,)
         Rank of each column; 1 is best, equal weights stand in the order of the columns.
     classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
+        The classes, sorted; the label numbers when the target is multi-label; not set with
+        ``target="regression"``.
+    target_n_components_ : int or None
+        Dimension of the embedded targets, None where embedding them was skipped; only when they are embedded.
     n_components_ : int or None
         Dimension of the embedding, None where it was skipped; only with an embedding.
     discrete_features_ : bool ndarray of shape (n_features_in_,)
@@ -230,8 +331,11 @@ class SURF(_ThresholdRanker):
     Notes
     -----
     A distance that differs from a threshold by no more than rounding can explain is equal to it, thus not near.
-    Source: Greene, Penrod, Kiralis and Moore (2009), Spatially uniform ReliefF (SURF) for computationally-efficient
-    filtering of gene-gene interactions, BioData Mining 2; classes beyond two as in ReliefF.
+    Source: Greene, Penrod, Kiralis and Moore (2009), Spatially uniform ReliefF (SURF) for computationally-
+    efficient filtering of gene-gene interactions, BioData Mining 2; classes beyond two as in ReliefF. Numeric
+    targets: its rule for neighbours, and the weights of Robnik-Šikonja and Kononenko (2003), Theoretical and
+    empirical analysis of ReliefF and RReliefF, Machine Learning 53. Label sets: the update of Škrlj et al.,
+    ReliefE. scikit-rebate takes numeric targets in another way; docs/differences.md says how.
 
     Examples
     --------
@@ -262,25 +366,25 @@ feature_names_in_, timings_
     A distance that differs from the threshold by no more than rounding can explain is neither near nor far.
     Source: Greene, Himmelstein, Kiralis and Moore (2010), The informative extremes: using both nearest and farthest
     individuals can improve Relief algorithms in the domain of human genetics, EvoBIO; classes beyond two as in
-    ReliefF.
+    ReliefF. No article says what far rows count with label sets or numeric targets, which SURF and MultiSURF take.
     """
 
     _far = True
 
 
-class MultiSURF(_ThresholdRanker):
+class MultiSURF(_NearRanker):
     """As SURF, with a threshold of its own for each row: the mean of its distances less half their deviation.
 
     Parameters
     ----------
     n_features_to_select, embedding, metric, n_components, n_representatives, sparsify_above, missing, \
-discrete_features, discrete_threshold, compatible, n_jobs, random_state, verbose
+discrete_features, discrete_threshold, compatible, n_jobs, random_state, verbose, target, target_distance
         As in :class:`SURF`.
 
     Attributes
     ----------
-    feature_importances_, coef_, ranking_, classes_, n_components_, discrete_features_, n_features_in_, \
-feature_names_in_, timings_
+    feature_importances_, coef_, ranking_, classes_, target_n_components_, n_components_, discrete_features_, \
+n_features_in_, feature_names_in_, timings_
         As in :class:`SURF`.
 
     Notes
@@ -288,7 +392,8 @@ feature_names_in_, timings_
     The standard deviation is that of the n − 1 distances of a row (the sum of squares divided by n − 1). A distance
     that differs from the threshold by no more than rounding can explain is equal to it, thus not near.
     Source: Urbanowicz, Olson, Schmitt, Meeker and Moore (2018), Benchmarking Relief-based feature selection methods
-    for bioinformatics data mining, Journal of Biomedical Informatics 85; classes beyond two as in ReliefF.
+    for bioinformatics data mining, Journal of Biomedical Informatics 85; classes beyond two as in ReliefF, label
+    sets and numeric targets as in SURF.
     """
 
     _per_row = True
@@ -317,7 +422,8 @@ feature_names_in_, timings_
     Up to a constant that every column gets (a constant one too), far rows count by the negative difference, as in
     SURF*. The constant is 0 where each class has a far row, as in most data.
     Source: Granizo-Mackenzie and Moore (2013), Multiple threshold spatially uniform ReliefF for the genetic
-    analysis of complex human diseases, EvoBIO; classes beyond two as in ReliefF.
+    analysis of complex human diseases, EvoBIO; classes beyond two as in ReliefF. No article says what far rows
+    count with label sets or numeric targets, which SURF and MultiSURF take.
     """
 
     _per_row = True

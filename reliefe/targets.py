@@ -283,17 +283,26 @@ class LabelSets(_Target):
         A key of :data:`SET_DISTANCES` or of :data:`EMBEDDED_DISTANCES`.
     vectors : float64 ndarray of shape (n, d), optional
         Embedded targets, for the latter; without them the labels themselves are the vectors.
+
+    Attributes
+    ----------
+    measure : callable
+        ``measure(rows, neighbours, counts, lo, hi, out)`` puts target distances to neighbours into ``out``; see
+        :func:`reliefe.kernels.targets.between_sets`.
+    embedded : bool
+        Whether distances are between embedded targets, which rows with the same labels may not share.
     """
 
     def __init__(self, T, distance, vectors=None):
         self._n_rows, n_labels = T.shape
+        self.embedded = vectors is not None
         if vectors is None:
             kind = {**SET_DISTANCES, **EMBEDDED_DISTANCES}[distance]
             indptr, indices = T.indptr, T.indices
-            self._measure = lambda *rest: kernels.between_sets(indptr, indices, n_labels, kind, *rest)
+            self.measure = lambda *rest: kernels.between_sets(indptr, indices, n_labels, kind, *rest)
         else:
             kind = EMBEDDED_DISTANCES[distance]
-            self._measure = lambda *rest: kernels.between_vectors(vectors, kind, *rest)
+            self.measure = lambda *rest: kernels.between_vectors(vectors, kind, *rest)
 
     def groups(self, n_neighbors):
         """All rows in one group; ``n_neighbors`` None is the adaptive number."""
@@ -306,7 +315,7 @@ class LabelSets(_Target):
     def pair_coefficients(self, rows, groups, near, counts):
         """As :meth:`_Target.pair_coefficients`."""
         distances = np.zeros(near.shape, dtype=np.float64)
-        self._measure(rows, near, counts, 0, rows.shape[0], distances)
+        self.measure(rows, near, counts, 0, rows.shape[0], distances)
         there = np.arange(near.shape[1]) < counts
         far, alike = distances * there, (1.0 - distances) * there
         misses, hits = (
@@ -318,7 +327,7 @@ class LabelSets(_Target):
     def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None, advance=None):
         """As :meth:`Classes.update`."""
         distances = np.empty(near.shape, dtype=np.float64)
-        team.split(lambda lo, hi: self._measure(block, near, counts, lo, hi, distances), block.shape[0])
+        team.split(lambda lo, hi: self.measure(block, near, counts, lo, hi, distances), block.shape[0])
         if full is not None:
             shares = np.ones((block.shape[0], 1)), np.zeros(1, dtype=bool), np.ones(near.shape), distances
             rest = (near, groups.segment_ptr, counts, *shares, mixed.LABEL_SETS, abs_mean)
@@ -340,6 +349,11 @@ class Responses(_Target):
         Range-normalised target, not constant.
     sigma : float or None
         σ; None gives all neighbours the same influence.
+
+    Attributes
+    ----------
+    values : float64 ndarray of shape (n,)
+        As given.
     """
 
     #: Share of all influence below which a sum is rounding of what was taken away from the whole.
@@ -350,12 +364,12 @@ class Responses(_Target):
     nearest_first = True
 
     def __init__(self, values, sigma):
-        self._values = values
+        self.values = values
         self._sigma = sigma
 
     def groups(self, n_neighbors):
         """All rows in one group; ``n_neighbors`` None is the adaptive number."""
-        return Groups.of(np.zeros(self._values.shape[0], dtype=np.int64), 1, n_neighbors)
+        return Groups.of(np.zeros(self.values.shape[0], dtype=np.int64), 1, n_neighbors)
 
     def used(self, counts):
         """Numbers of neighbours as shown to the user, (s,)."""
@@ -376,7 +390,33 @@ class Responses(_Target):
                 falling = np.exp(-((ranks[1:] - 1) / self._sigma) * ((ranks[1:] + 1) / self._sigma))
             falling = np.concatenate([[1.0], falling])
         influence = np.where(ranks <= counts, falling, 0.0)
-        return influence / influence.sum(axis=1, keepdims=True)
+        total = influence.sum(axis=1, keepdims=True)
+        return influence / np.where(total > 0.0, total, 1.0)  # a row may have no near rows
+
+    def shares(self, counts, sums):
+        """Return what makes weights of differences, where the neighbours of a row have the same influence.
+
+        Parameters
+        ----------
+        counts : int64 ndarray of shape (n,)
+            Number of neighbours of each row.
+        sums : float64 ndarray of shape (n,)
+            Sum of the target distances t to these.
+
+        Returns
+        -------
+        influence : float64 ndarray of shape (n,)
+            d, that of each neighbour of a row; 0 without any.
+        far, alike : float
+            1 / Σ d t and 1 / Σ d (1 − t), 0 where the sum is 0 but for rounding.
+        """
+        influence = np.divide(1.0, counts, out=np.zeros(counts.shape[0]), where=counts > 0)
+        if self._row_weight is not None:
+            influence *= self._row_weight
+        least = self._NEGLIGIBLE * counts.shape[0]
+        totals = (influence * sums).sum(), (influence * (counts - sums)).sum()
+        far, alike = (1.0 / total if total > least else 0.0 for total in totals)
+        return influence, far, alike
 
     def _influence_and_distances(self, block, near, counts):
         influence = self._influence(counts, near.shape[1])
@@ -385,7 +425,7 @@ class Responses(_Target):
         chosen = np.where(
             influence > 0.0, near, 0
         )  # beyond the neighbours there is nothing that could be read
-        return influence, np.abs(self._values[block][:, np.newaxis] - self._values[chosen])
+        return influence, np.abs(self.values[block][:, np.newaxis] - self.values[chosen])
 
     def pair_coefficients(self, rows, groups, near, counts):
         """As :meth:`_Target.pair_coefficients`."""

@@ -100,11 +100,7 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, s
     with Team(n_jobs) as team, phases.bar(passes * n):
         threshold = None
         if not rule.per_row:
-            if hasattr(source, "mean_distance"):
-                with phases("distances"):
-                    threshold = source.mean_distance(team)
-            else:
-                threshold = rows.means(team, phases).mean()
+            threshold = common_threshold(rows, source, team, phases)
             if skrebate:  # the mean over the whole square, its diagonal of zeros among it
                 threshold *= (n - 1) / n
                 gaps = Z.has_gaps if isinstance(Z, Columns) else any_missing(Z)
@@ -117,6 +113,14 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, s
     if rule.similarity:
         weights += offset / n
     return weights
+
+
+def common_threshold(rows, source, team, phases):
+    """Return the mean distance of all pairs of rows."""
+    if not hasattr(source, "mean_distance"):
+        return rows.means(team, phases).mean()
+    with phases("distances"):
+        return source.mean_distance(team)
 
 
 class DenseRows:
@@ -264,6 +268,13 @@ class _Pairs:
             below, above = np.ceil(below), np.floor(above)
         block.below[part], block.above[part] = below, above
 
+    def thresholds(self, distances, places, rule, threshold):
+        """Return what the distances (b, n) of the rows at some places have to be less than for a row to be near."""
+        b, n = distances.shape
+        block = _Block(b, n, self._n_classes, distances.dtype, distances)
+        self._thresholds(block, places, rule, threshold, 0, b)
+        return block.below
+
     def _slack(self, middle):
         return self._tolerance + RELATIVE_TOLERANCE * middle
 
@@ -300,8 +311,8 @@ class _Pairs:
 class _Block:
     """Arrays of a block of b rows; see :mod:`reliefe.kernels.thresholds`."""
 
-    def __init__(self, b, n, n_classes, dtype):
-        self.distances = np.empty((b, n), dtype=dtype)
+    def __init__(self, b, n, n_classes, dtype, distances=None):
+        self.distances = np.empty((b, n), dtype=dtype) if distances is None else distances
         self.below, self.above = np.empty(b, dtype=dtype), np.empty(b, dtype=dtype)
         self.near, self.far = np.empty((n_classes, b)), np.empty((n_classes, b))
         self.offsets, self.means, self.deviations = np.empty(b), np.empty(b), np.empty(b)
@@ -557,17 +568,25 @@ class _SparsePairs(_Pairs):
         """Mean distance of each row to the others, (n,)."""
         means, deviations = np.empty(self._n), np.empty(self._n)
 
+        def part(block, places):
+            found = means[places[0] : places[-1] + 1], deviations[places[0] : places[-1] + 1]
+            kernels.spread(block.distances, places, 0, places.shape[0], *found)
+
+        self.look_at_all(part, team, phases)
+        return means
+
+    def look_at_all(self, look, team, phases):
+        """Call ``look(block, places)`` with the distances of a few rows at a time, once for each row."""
+
         def part(lo, hi):
             for block, _, places, _, seconds in self._few_rows(lo, hi):
                 began = time.perf_counter()
-                found = means[places[0] : places[-1] + 1], deviations[places[0] : places[-1] + 1]
-                kernels.spread(block.distances, places, 0, places.shape[0], *found)
+                look(block, places)
                 seconds[1] += time.perf_counter() - began
 
         began = time.perf_counter()
         team.each(part, pieces(self._n, self._part_rows), advance=phases.advance)
         self._share(began, phases)
-        return means
 
     def weigh(self, rule, skrebate, threshold, team, phases):
         """As in :class:`_DensePairs`."""

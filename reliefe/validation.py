@@ -233,7 +233,7 @@ def check_classes(estimator, y, n_rows):
     if sparse.issparse(target):
         raise ValueError(
             f"{type(estimator).__name__} takes one class per sample, but y has {target.shape[1]} labels; "
-            "ReliefF and ReliefE take label sets."
+            "ReliefF, ReliefE, SURF and MultiSURF take label sets."
         )
     return target, classes
 
@@ -387,7 +387,11 @@ def _refuse_non_finite(X, names, allow_nan=False):
     raise ColumnError(
         f"Input X contains {kind}: row {row}, {{column}}. Remove or impute such values first; "
         "Relief distances are not defined for them."
-        + (' With missing="ignore", ReliefF and the SURF family leave them out.' if kind == "NaN" else ""),
+        + (
+            ' With missing="ignore", ReliefF, ReliefE and the SURF family leave them out.'
+            if kind == "NaN"
+            else ""
+        ),
         column,
         None if names is None else names[column],
     )
@@ -410,7 +414,7 @@ def _check_labels(y):
         raise ValueError(
             "Unknown label type: continuous. y holds numbers that are no classes, such as "
             f"{_shown(next(value for value in y if value != int(value)))}; for a numeric target use "
-            'ReliefF or ReliefE with target="regression", or make classes of it.'
+            'ReliefF, ReliefE, SURF or MultiSURF with target="regression", or make classes of it.'
         )
     check_classification_targets(y)
     if type_of_target(y) not in ("binary", "multiclass"):

@@ -186,8 +186,8 @@ def _seen(table: Table) -> list[str]:
         said.append(f"targets: {len(shown)} labels: {', '.join(shown[:10])}")
     else:
         said.append(
-            f"target {table.targets[0]!r}: numbers from {table.y.min():g} to {table.y.max():g}, ranked for by "
-            "RReliefF; --as classes takes each number for a class"
+            f"target {table.targets[0]!r}: numbers from {table.y.min():g} to {table.y.max():g}; "
+            "--as classes takes each number for a class"
         )
     for name, why in table.name_columns:
         said.append(

@@ -96,12 +96,15 @@ def chosen_ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], st
             f"{option('--ranker', 'multisurf')} or relieff, or {option('--leave-out', table.names[several[0]])}"
         )
     if table.task == "numbers":
-        if "target" not in parameters:
+        if "target" in parameters:
+            block["target"] = "regression"
+        elif "estimator__target" in parameters:
+            block["estimator"] = {**block["estimator"], "target": "regression"}
+        else:
             raise BadInputError(
-                f"{block['display_name']} takes no numeric target; use {option('--ranker', 'relieff')} (RReliefF), "
-                "or --as classes"
+                f"{block['display_name']} takes no numeric target; use {option('--ranker', 'relieff')} (RReliefF) "
+                "or multisurf, or --as classes"
             )
-        block["target"] = "regression"
         block["display_name"] = block["display_name"].replace("ReliefF", "RReliefF")
     return key, block, why
 

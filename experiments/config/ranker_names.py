@@ -1,6 +1,6 @@
 """Names of rankers: one file each, or a file and a target distance, as in ``relieff_absmean_f1``.
 
-Six target distances fit eight rankers of labels, which makes 48 rankers of eight files and six.
+Six target distances fit ten rankers of labels, which makes 60 rankers of ten files and six.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class RankerNames:
             near = near_names(name, self.files)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise ConfigError(
-            f"unknown ranker {name!r}{hint}\nvalid: {', '.join(self.files)}; for labels, relieff… and reliefe… "
-            f"with {', '.join(f'_{each}' for each in self.distances)} behind them too"
+            f"unknown ranker {name!r}{hint}\nvalid: {', '.join(self.files)}; for labels, relieff…, reliefe…, surf "
+            f"and multisurf with {', '.join(f'_{each}' for each in self.distances)} behind them too"
         )
 
     def composed(self) -> list[str]:
@@ -92,8 +92,11 @@ class RankerNames:
         return block
 
     def _takes_distance(self, base: str) -> bool:
+        block = read_yaml(self.files[base])
+        if block.get("compatible"):  # as another library has it, which knows no label sets
+            return False
         try:
-            return DISTANCE in parameter_names(locate(read_yaml(self.files[base]).get("_target_", "")))[0]
+            return DISTANCE in parameter_names(locate(block.get("_target_", "")))[0]
         except ConfigError:  # a package that is not installed: it is no ranker of ours then
             return False
 

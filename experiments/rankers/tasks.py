@@ -12,7 +12,10 @@ _OF_CLASSES = ("sklearn.", "experiments.rankers.")
 #: Of what predicts numbers.
 NUMBERS = "takes numbers, not classes: their codes have no order (take the classifier of its kind)"
 
-_OF_LABELS = "relieff…, reliefe…, random_forest, and any whose scikit-learn tags say multi_output"
+_OF_LABELS = (
+    "relieff…, reliefe…, surf, multisurf, turf, vls, random_forest, and any whose scikit-learn tags say "
+    "multi_output"
+)
 
 
 _OF_NUMBERS = (

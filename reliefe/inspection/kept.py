@@ -20,6 +20,7 @@ from reliefe.columns import Columns
 from reliefe.distances import Groups, MixedColumns, SparseColumns, _Measured
 from reliefe.engine import Phases, relief_weights
 from reliefe.kernels import pairs as kernels
+from reliefe.near import directed_weights, near_weights, thresholds_of
 from reliefe.packed import MixedRows, PackedRows
 from reliefe.relieff import ReliefF
 from reliefe.surf import _ThresholdRanker
@@ -58,10 +59,12 @@ def kept_weights(ranker, X, y, n):
 def _suits(ranker, y):
     if getattr(ranker, "compatible", None) is not None:
         return False
-    if type(ranker) is ReliefF:
-        several = getattr(y, "ndim", np.ndim(y)) == 2
-        return not (several and ranker.target_distance in EMBEDDED_DISTANCES)
-    return isinstance(ranker, _ThresholdRanker) and ranker.embedding is None
+    if type(ranker) is not ReliefF and not (
+        isinstance(ranker, _ThresholdRanker) and ranker.embedding is None
+    ):
+        return False
+    several = getattr(y, "ndim", np.ndim(y)) == 2
+    return not (several and ranker._parameter("target_distance") in EMBEDDED_DISTANCES)
 
 
 class _KeptDistances(_Measured):
@@ -99,6 +102,7 @@ class _Kept:
         self._tolerance = source.tolerance
         gaps = isinstance(Z, Columns) and Z.has_gaps
         self._by_pairs = isinstance(Z, Columns) and not gaps and not getattr(ranker, "abs_mean", False)
+        self._same = None  # neighbours, or thresholds, where no target changes them
         first, second = np.triu_indices(n, 1)
         self._first, self._second = first.astype(np.int32), second.astype(np.int32)
 
@@ -192,6 +196,15 @@ class _Kept:
         found += (offsets / divisors)[:, np.newaxis]
         return np.stack([without_noise(each) for each in Z.in_given_order(found)])
 
+    def _target(self, order):
+        """Return the target in an order, as a fit makes it."""
+        ranker, given = self._ranker, self._prepared.target
+        if sparse.issparse(given):
+            return LabelSets(given[order], ranker.target_distance)
+        if ranker._parameter("target") == "regression":
+            return Responses(given[order], ranker._parameter("sigma"))
+        return Classes(given[order], ranker.classes_.shape[0])
+
     def _direct(self, order, directed):
         """Fill ``directed`` (n, n) with what differences count; return what sums are divided by, and an offset."""
         raise NotImplementedError
@@ -224,15 +237,6 @@ class _KeptNear(_Kept):
         if self._table.dtype == np.float32:
             self._table = self._table.astype(np.float64)
         self._n_neighbors = None if ranker.n_neighbors == "adaptive" else min(ranker.n_neighbors, self._n)
-        self._same = None  # neighbours, where no target changes them
-
-    def _target(self, order):
-        ranker, given = self._ranker, self._prepared.target
-        if sparse.issparse(given):
-            return LabelSets(given[order], ranker.target_distance)
-        if ranker.target == "regression":
-            return Responses(given[order], ranker.sigma)
-        return Classes(given[order], ranker.classes_.shape[0])
 
     def _neighbours(self, target):
         """Return where neighbours come from, and those of all rows that are updated from."""
@@ -278,14 +282,27 @@ class _KeptZones(_Kept):
 
     def _kept_source(self, order):
         groups = Groups.of(self._prepared.target[order], self._ranker.classes_.shape[0], 1)
+        return groups, self._source_among(groups)
+
+    def _source_of_all(self, target):
+        groups = target.groups(self._n)
+        return groups, self._source_among(groups)
+
+    def _source_among(self, groups):
         source = _KeptDistances(self._table, groups, 0)
         source.tolerance = self._tolerance  # a share of a unit where distances are whole numbers
-        return groups, source
+        return source
 
     def _direct(self, order, directed):
         """As :meth:`_Kept._direct`."""
+        target, n = self._target(order), self._n
+        if not isinstance(target, Classes):
+            if self._same is None:
+                source = self._source_of_all(target)
+                self._same = thresholds_of(*source, self._rule, self._threshold, self._table)
+            return directed_weights(target, self._table, self._same, directed), 0.0
         groups, source = self._kept_source(order)
-        n, members = self._n, groups.members
+        members = groups.members
         places = np.arange(n, dtype=np.int64)
         block = _Block(n, n, self._ranker.classes_.shape[0], source.dtype)
         source.measure(members, places, block.distances)
@@ -300,5 +317,8 @@ class _KeptZones(_Kept):
     def _weigh(self, order):
         """As :meth:`_Kept._weigh`."""
         Z, full, _, _ = self._prepared
+        target = self._target(order)
+        if not isinstance(target, Classes):
+            return near_weights(Z, full, *self._source_of_all(target), self._rule, target, 1, Phases(None))
         groups, source = self._kept_source(order)
         return threshold_weights(Z, full, groups, source, self._rule, False, 1, Phases(None))

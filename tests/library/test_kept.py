@@ -85,6 +85,28 @@ def test_label_sets(kind, distance, rng):
     check(ReliefF(2, target_distance=distance), table(kind, rng), T)
 
 
+@pytest.mark.parametrize("kind", ["numbers", "genotypes", "both", "sparse"])
+@pytest.mark.parametrize("rule", [SURF, MultiSURF])
+def test_label_sets_and_numeric_targets_by_thresholds(rule, kind, rng):
+    X = table(kind, rng)
+    T = (rng.random((N, 4)) < 0.3).astype(int)
+    check(rule(), X, T)
+    check(rule(target_distance="f1"), X, sparse.csr_matrix(T))
+    check(rule(target="regression"), X, rng.normal(size=N))
+
+
+@pytest.mark.parametrize("rule", [SURF, MultiSURF])
+def test_thresholds_with_missing_values_and_other_targets(rule, rng):
+    X = table("both", rng).astype(np.float64)
+    T = (rng.random((N, 4)) < 0.3).astype(int)
+    categories = {"discrete_features": list(range(28, 50))}
+    check(rule(target="regression", **categories), X, rng.normal(size=N))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    for ranker, y in ((rule(target="regression"), rng.normal(size=N)), (rule(), T)):
+        found, expected = check(ranker.set_params(missing="ignore", **categories), X, y)
+        assert np.array_equal(found, expected)  # weighed as in a fit
+
+
 @pytest.mark.parametrize(
     "ranker", [ReliefF(4), SURF(), MultiSURFStar()], ids=lambda each: type(each).__name__
 )
@@ -131,8 +153,9 @@ def test_numbers_do_not_depend_on_jobs_or_on_how_many_are_worked_on_together(rng
         ReliefF(4, compatible="skrebate"),
         MultiSURF(embedding="umap"),
         ReliefF(4, target_distance="cosine"),
+        SURF(target_distance="cosine"),
     ],
-    ids=["ReliefE", "TuRF", "skrebate", "embedding", "embedded targets"],
+    ids=["ReliefE", "TuRF", "skrebate", "embedding", "embedded targets", "by threshold"],
 )
 def test_what_depends_on_the_target_is_fitted_anew(ranker, rng):
     X, T = rng.normal(size=(N, 5)), (rng.random((N, 3)) < 0.5).astype(int)

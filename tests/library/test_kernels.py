@@ -11,6 +11,7 @@ from pathlib import Path
 
 import naive
 import naive_mixed
+import naive_near
 import naive_packed
 import naive_thresholds
 import numpy as np
@@ -59,6 +60,12 @@ TWINS = {
     "mixed_distances.stretch": naive_mixed.distance,
     "multilabel.update_dense": naive.multilabel_update,
     "multilabel.update_sparse": naive.multilabel_update,
+    "near.label_weights": naive_near.label_weights,
+    "near.list_near": naive_near.near_rows,
+    "near.list_pairs": naive_near.pairs_once,
+    "near.set_factors": naive_near.label_weights,
+    "near.response_sums": naive_near.response_sums,
+    "near.response_weights": naive_near.response_weights,
     "neighbours.nearest_first": naive.in_order,
     "neighbours.nearest_per_class": naive.nearest,
     "pairs.add_pairs": naive_thresholds.weighted_differences,

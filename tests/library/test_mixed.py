@@ -227,8 +227,8 @@ def test_no_column_may_be_named_and_none_is_discrete_then():
         )
 
 
-def test_an_embedding_takes_no_missing_values():
-    assert not {"missing", "discrete_features", "discrete_threshold"} & set(ReliefE().get_params())
+def test_an_embedding_takes_no_categories_and_no_missing_values_unasked():
+    assert not {"discrete_features", "discrete_threshold"} & set(ReliefE().get_params())
     with pytest.raises(ValueError, match="contains NaN"):
         ReliefE().fit(with_gaps(SAMPLES["ties"].X, 0.1, 16), SAMPLES["ties"].y)
 
@@ -236,6 +236,7 @@ def test_an_embedding_takes_no_missing_values():
 def test_tags_say_whether_missing_values_are_taken():
     assert ReliefF(missing="ignore").__sklearn_tags__().input_tags.allow_nan
     assert not ReliefF().__sklearn_tags__().input_tags.allow_nan
+    assert ReliefE(missing="ignore").__sklearn_tags__().input_tags.allow_nan
     assert not ReliefE().__sklearn_tags__().input_tags.allow_nan
 
 

@@ -29,6 +29,7 @@ ESTIMATORS = [
     SURFStar(compatible="skrebate"),
     MultiSURF(missing="ignore", discrete_features="auto", discrete_threshold=3),
     MultiSURFStar(embedding=TruncatedSVD(1), metric="euclidean"),
+    MultiSURF(target="regression"),
     TuRF(),
     TuRF(MultiSURF(missing="ignore"), removed=0.4),
     VLS(),
@@ -224,7 +225,7 @@ def test_defaults_are_the_papers():
         "discrete_threshold": 10,
         "compatible": None,
     }
-    of_columns = {"missing", "discrete_features", "discrete_threshold", "compatible"}  # not for an embedding
+    of_columns = {"discrete_features", "discrete_threshold", "compatible"}  # not for an embedding
     expected = {
         "metric": "cosine",
         "embedding": "umap",
@@ -234,3 +235,18 @@ def test_defaults_are_the_papers():
     }
     common = {name: value for name, value in ReliefF().get_params().items() if name not in of_columns}
     assert ReliefE().get_params() == common | expected
+    of_thresholds = {
+        "n_neighbors",
+        "abs_mean",
+        "n_iterations",
+        "memory",
+        "sigma",
+    }  # not without numbers of neighbours
+    common = {name: value for name, value in ReliefF().get_params().items() if name not in of_thresholds}
+    of_near = {"target", "target_distance"}
+    for kind in (SURF, MultiSURF):
+        assert kind().get_params() == common | expected | {"embedding": None}
+    for kind in (SURFStar, MultiSURFStar):
+        assert kind().get_params() == {
+            name: value for name, value in SURF().get_params().items() if name not in of_near
+        }

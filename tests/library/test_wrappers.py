@@ -13,7 +13,7 @@ from samples import SAMPLES, assert_weights_equal
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
-from reliefe import VLS, MultiSURF, ReliefE, ReliefF, TuRF
+from reliefe import VLS, MultiSURF, MultiSURFStar, ReliefE, ReliefF, TuRF
 from reliefe.column_error import ColumnError
 from reliefe.vls import draw_subsets, subsets_for_pairs
 
@@ -335,8 +335,9 @@ def test_label_sets_are_the_wrapped_rankers_business(wrapper, rng):
     X = rng.normal(size=(30, 4))
     T = (rng.random((30, 3)) < 0.5).astype(int)
     assert wrapper(ReliefF(), random_state=0).fit(X, T).ranking_.shape == (4,)
+    assert wrapper(MultiSURF(), random_state=0).fit(X, T).ranking_.shape == (4,)
     with pytest.raises(ValueError, match="one class per sample"):
-        wrapper(MultiSURF()).fit(X, T)
+        wrapper(MultiSURFStar()).fit(X, T)
 
 
 class Broken(Fixed):

@@ -21,7 +21,11 @@ IGNORING = {
     "ReliefF": ReliefF(3, missing="ignore"),
     "ReliefF adaptive": ReliefF("adaptive", abs_mean=True, missing="ignore"),
     "ReliefF regression": ReliefF(3, target="regression", missing="ignore"),
+    "ReliefE": ReliefE(
+        3, embedding=LinearMap(np.eye(P)[:, :2]), metric="euclidean", missing="ignore", sparsify_above=1.0
+    ),
     "SURF": SURF(missing="ignore"),
+    "SURF regression": SURF(target="regression", missing="ignore"),
     "SURFStar": SURFStar(missing="ignore"),
     "MultiSURF": MultiSURF(missing="ignore"),
     "MultiSURFStar": MultiSURFStar(missing="ignore"),
@@ -34,6 +38,7 @@ RAISING = {
     "ReliefF regression": ReliefF(3, target="regression"),
     "ReliefE": ReliefE(3, embedding=LinearMap(np.eye(P)[:, :2]), metric="euclidean", sparsify_above=1.0),
     "SURF": SURF(),
+    "MultiSURF regression": MultiSURF(target="regression"),
     "SURFStar": SURFStar(),
     "MultiSURF": MultiSURF(),
     "MultiSURFStar": MultiSURFStar(

@@ -37,6 +37,16 @@ def prepared(rows, discrete):
     return result
 
 
+def filled(z):
+    """The median of a column's known values in place of each missing one; 0 where none is known."""
+    medians = []
+    for column in zip(*z, strict=True):
+        known = sorted(value for value in column if value is not None)
+        middle = len(known) // 2
+        medians.append((known[middle] + known[-middle - 1]) / 2 if known else 0)
+    return [[m if value is None else value for value, m in zip(row, medians, strict=True)] for row in z]
+
+
 def difference(a, b, discrete):
     """None when a value is missing, 0 or 1 for categories, else how far apart the values are."""
     if a is None or b is None:
@@ -85,8 +95,18 @@ def class_means(z, i, neighbours, discrete, abs_mean):
     return means
 
 
-def relieff(X, y, k=15, abs_mean=False, discrete=None, exact=False):
-    """ReliefF where values may be missing and columns discrete; weights and numbers of neighbours."""
+def neighbours(i, candidates, z, discrete, k, embedded, metric):
+    """As ``nearest``, in an embedding where there is one."""
+    if embedded is None:
+        return nearest(i, candidates, z, discrete, k)
+    return naive.nearest(i, candidates, naive.table(embedded), k, metric)
+
+
+def relieff(X, y, k=15, abs_mean=False, discrete=None, exact=False, embedded=None, metric=None):
+    """ReliefF where values may be missing and columns discrete; weights and numbers of neighbours.
+
+    With ``embedded`` it is ReliefE: neighbours are found there.
+    """
     rows = table(X, exact)
     discrete = [False] * len(rows[0]) if discrete is None else list(discrete)
     z, y = prepared(rows, discrete), list(np.asarray(y).tolist())
@@ -95,7 +115,8 @@ def relieff(X, y, k=15, abs_mean=False, discrete=None, exact=False):
     for i in range(n):
         used.append([])
         for c in classes:
-            near = nearest(i, [row for row in range(n) if y[row] == c], z, discrete, k)
+            candidates = [row for row in range(n) if y[row] == c]
+            near = neighbours(i, candidates, z, discrete, k, embedded, metric)
             used[-1].append(len(near))
             factor = -1 if c == y[i] else Fraction(y.count(c), n - y.count(y[i]))
             for j, mean in enumerate(class_means(z, i, near, discrete, abs_mean)):
@@ -104,14 +125,24 @@ def relieff(X, y, k=15, abs_mean=False, discrete=None, exact=False):
     return np.array([float(w) / n for w in weights]), np.array(used)
 
 
-def relieff_multilabel(X, T, k=15, abs_mean=False, target_distance="hamming", discrete=None, exact=False):
+def relieff_multilabel(
+    X,
+    T,
+    k=15,
+    abs_mean=False,
+    target_distance="hamming",
+    discrete=None,
+    exact=False,
+    embedded=None,
+    metric=None,
+):
     """As ``relieff`` with 0/1 labels: each column looks only at the neighbours known there."""
     rows = table(X, exact)
     discrete = [False] * len(rows[0]) if discrete is None else list(discrete)
     z, labels = prepared(rows, discrete), np.asarray(T).astype(int).tolist()
     weights = [0] * len(z[0])
     for i in range(len(z)):
-        near = nearest(i, range(len(z)), z, discrete, k)
+        near = neighbours(i, range(len(z)), z, discrete, k, embedded, metric)
         t = [naive.SET_DISTANCES[target_distance](labels[i], labels[row]) for row in near]
         for j in range(len(z[0])):
             known = counted(z, i, near, j, discrete, abs_mean)
@@ -144,10 +175,7 @@ def rrelieff(X, y, k=15, sigma=20.0, abs_mean=False, discrete=None, exact=False,
     extent = max(target) - min(target)
     n_dc, n_da, n_dcda, m = [0.0] * p, [0.0] * p, [0.0] * p, [0.0] * p
     for i in range(len(z)):
-        if embedded is None:
-            near = nearest(i, range(len(z)), z, discrete, k)
-        else:
-            near = naive.nearest(i, range(len(z)), naive.table(embedded), k, metric)
+        near = neighbours(i, range(len(z)), z, discrete, k, embedded, metric)
         shares = influences(len(near), sigma)
         t = [abs(target[i] - target[row]) / extent for row in near]
         for j in range(p):

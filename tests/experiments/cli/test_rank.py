@@ -27,7 +27,7 @@ from experiments.cli.rank_folder import result_folder
 from experiments.datasets.table import Table
 from experiments.evaluation.evaluate import fold_seed
 from experiments.programs import program
-from reliefe import MultiSURF, ReliefF, TuRF
+from reliefe import SURF, MultiSURF, ReliefE, ReliefF, TuRF
 from reliefe.inspection import permutation_test, stability
 
 ODD = ["=SUM(A1)", "-dash", "@home", "+plus", "it's", 'say "hi"', "größe µ", "a,b", "<b>x</b>", "$HOME `x`"]
@@ -324,7 +324,7 @@ def test_a_numeric_target_is_ranked_for_by_rrelieff(run):
     frame.to_csv("t.csv", index=False)
     code, out, err = run("t.csv", "--target", "age")
     assert (code, err) == (0, "")
-    assert "target 'age': numbers from" in out and "ranked for by RReliefF; --as classes takes" in out
+    assert "target 'age': numbers from" in out and "; --as classes takes each number for a class" in out
     assert "ranker: RReliefF (it takes numeric targets" in out
     found = pd.read_csv("results/rank/t/ranking.csv")
     fitted = ReliefF(target="regression").fit(frame[list("abcd")], frame["age"])
@@ -355,6 +355,50 @@ def test_the_curve_of_a_numeric_target_is_scikit_learns(run):
     np.testing.assert_allclose(
         curve["standard_error"], np.std(scores, axis=1, ddof=1) / np.sqrt(2), rtol=1e-9
     )
+
+
+@pytest.mark.parametrize(
+    ("ranker", "fitted"),
+    [
+        ("multisurf", MultiSURF(target="regression", missing="ignore")),
+        ("surf", SURF(target="regression", missing="ignore")),
+        ("turf", TuRF(MultiSURF(target="regression", missing="ignore"), random_state=0)),
+    ],
+)
+def test_a_numeric_target_with_another_ranker(run, ranker, fitted):
+    frame = small()
+    frame["age"] = frame["b"] * 3 + 50
+    frame.loc[3, "c"] = np.nan
+    frame.to_csv("t.csv", index=False)
+    code, out, err = run("t.csv", "--target", "age", "--ranker", ranker)
+    assert (code, err) == (0, "")
+    assert "target 'age': numbers from" in out and "RReliefF" not in out
+    found = pd.read_csv("results/rank/t/ranking.csv").set_index("feature")
+    expected = fitted.fit(frame[list("abcd")], frame["age"]).feature_importances_
+    np.testing.assert_allclose(found.loc[list("abcd"), "weight"], expected, rtol=1e-12)
+    assert found.index[0] == "b"
+
+
+def test_several_targets_with_another_ranker(run):
+    frame = small()
+    frame["red"], frame["round"] = (frame["a"] > 0).astype(int), (frame["c"] > 0).astype(int)
+    frame.to_csv("t.csv", index=False)
+    code, _, err = run("t.csv", "--target", "red,round", "--ranker", "multisurf")
+    assert (code, err) == (0, "")
+    found = pd.read_csv("results/rank/t/ranking.csv").set_index("feature")
+    fitted = MultiSURF().fit(frame[list("abcd")], frame[["red", "round"]])
+    np.testing.assert_allclose(found.loc[list("abcd"), "weight"], fitted.feature_importances_, rtol=1e-12)
+
+
+def test_missing_values_with_an_embedding(run):
+    frame = small(y=["u", "v"] * 12)
+    frame.loc[3, "c"] = np.nan
+    frame.to_csv("t.csv", index=False)
+    code, _, err = run("t.csv", "--target", "y", "--ranker", "reliefe")
+    assert code == 0 and not err.startswith("error")
+    found = pd.read_csv("results/rank/t/ranking.csv").set_index("feature")
+    fitted = ReliefE(missing="ignore", random_state=0).fit(frame[list("abcd")], frame["y"])
+    np.testing.assert_allclose(found.loc[list("abcd"), "weight"], fitted.feature_importances_, rtol=1e-12)
 
 
 def test_several_targets_are_labels(run):
@@ -426,8 +470,8 @@ def test_a_narrower_command_has_a_folder_of_its_own(run):
             "there is a file of that name; name another one with --out",
         ),
         (
-            ["t.csv", "--target", "a", "--ranker", "surf"],
-            "SURF takes no numeric target; use --ranker relieff",
+            ["t.csv", "--target", "a", "--ranker", "surf_star"],
+            "SURF* takes no numeric target; use --ranker relieff (RReliefF) or multisurf, or --as classes",
         ),
     ],
 )
@@ -536,8 +580,8 @@ def test_labels_are_refused_by_a_ranker_of_classes(run):
     frame = small()
     frame["red"], frame["round"] = (frame["a"] > 0).astype(int), (frame["c"] > 0).astype(int)
     frame.to_csv("t.csv", index=False)
-    code, _, err = run("t.csv", "--target", "red,round", "--ranker", "surf")
-    assert code == 2 and err.startswith("error: SURF cannot rank this table: SURF ")
+    code, _, err = run("t.csv", "--target", "red,round", "--ranker", "surf_star")
+    assert code == 2 and err.startswith("error: SURF* cannot rank this table: SURF* ")
     assert not Path("results/rank").exists()
 
 

@@ -133,9 +133,23 @@ def test_the_same_settings_under_two_names_are_one_cell():
     assert one.key == other.key and one.ranker != other.ranker
 
 
+def test_rankers_by_thresholds_have_distances_too():
+    configs = composed("ranker=surf,multisurf", "target_distance=f1,cosine")
+    found = [each["ranker_key"] for each in configs]
+    assert found == ["surf_f1", "surf_cosine", "multisurf_f1", "multisurf_cosine"]
+    assert [each["ranker"]["target_distance"] for each in configs] == ["f1", "cosine"] * 2
+    assert configs[2]["ranker"]["display_name"] == "MultiSURF (F1)"
+    plain = composed("ranker=multisurf")[0]
+    assert "target_distance" not in plain["ranker"]  # as before it had one: the same cells
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
+        (["ranker=surf_star", "target_distance=f1"], "compares no label sets"),
+        (["ranker=multisurf_star_f1"], "did you mean multisurf_star"),
+        (["ranker=surf_as_skrebate", "target_distance=f1"], "compares no label sets"),
+        (["ranker=relieff_as_skrebate", "target_distance=f1"], "compares no label sets"),
         (["ranker=relieff_f2"], "relieff_f1"),
         (["ranker=random_forest_f1"], "did you mean random_forest"),
         (["ranker=random_forest", "target_distance=f1"], "compares no label sets"),

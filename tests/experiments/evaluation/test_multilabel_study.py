@@ -29,7 +29,7 @@ from experiments.learners import forest, self_check
 from experiments.learners.forest import fit_predict, fit_predict_labels
 from experiments.metrics.f1 import f1_micro_macro_labels
 from experiments.rankers import rank
-from reliefe import ReliefE, ReliefF
+from reliefe import SURF, MultiSURF, ReliefE, ReliefF, TuRF
 
 FOREST = {"_target_": "sklearn.ensemble.RandomForestClassifier", "n_estimators": 7, "random_state": None}
 NEIGHBOURS = {"_target_": "sklearn.neighbors.KNeighborsClassifier", "n_neighbors": 5}
@@ -291,6 +291,22 @@ def test_relief_gets_the_labels(name):
         assert weights[:3].min() > weights[3:].max()
 
 
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("surf_f1", SURF(target_distance="f1")),
+        ("multisurf", MultiSURF()),
+        ("turf", TuRF(MultiSURF(), random_state=5)),
+    ],
+)
+def test_rankers_by_thresholds_get_the_labels(name, own):
+    X, y = data(n_rows=60, shift=3.0)
+    block = compose_runs([f"ranker={name}"]).configs[0]["ranker"]
+    weights = rank(block, X, y, 5).weights
+    assert np.array_equal(weights, own.fit(X, y.toarray()).feature_importances_)
+    assert weights[:3].min() > weights[3:].max()
+
+
 def test_a_random_forest_gets_the_labels():
     X, y = data(n_rows=60)
     expected = RandomForestClassifier(7, random_state=5).fit(X, y.toarray()).feature_importances_
@@ -394,6 +410,21 @@ def test_one_process_and_two_give_the_same_rows(tmp_path, as_csr):
         assert result.exit_code == 0
         frames.append(result.frame)
     assert len(frames[0]) == 9 and text_of(frames[0]) == text_of(frames[1])
+
+
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_a_study_of_labels_with_thresholds(tmp_path, as_csr):
+    names = ["surf", "multisurf", "multisurf_cosine"]
+    blocks = [compose_runs([f"ranker={name}"]).configs[0]["ranker"] for name in names]
+    configs = [
+        config(tmp_path, block, data={"as_csr": as_csr}, ranker_key=name)
+        for name, block in zip(names, blocks, strict=True)
+    ]
+    result = run_study(configs, progress=Listening())
+    assert result.exit_code == 0
+    assert set(result.frame["ranker"]) == set(names)
+    assert (result.frame["status"] == "ok").all()
+    assert result.frame["error"].isna().all()
 
 
 def test_a_ranker_of_classes_is_refused_before_anything_runs(tmp_path):

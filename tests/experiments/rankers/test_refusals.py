@@ -25,10 +25,12 @@ DISTANCES = names(conf_folder(), "target_distance")
 OF_LABELS = {
     f"{base}{ending}" for base in ("relieff", "reliefe") for ending in ("", "_absmean", "_adaptive")
 } | {"relieff_absmean_adaptive", "reliefe_absmean_adaptive", "random_forest"}
+OF_LABELS |= {"surf", "multisurf", "turf", "vls"}
 #: Relief estimators that predict numbers, and what else does.
 OF_NUMBERS = [
     {"_target_": "reliefe.ReliefF", "target": "regression"},
     {"_target_": "reliefe.ReliefE", "target": "regression"},
+    {"_target_": "reliefe.MultiSURF", "target": "regression"},
     {"_target_": "reliefe.TuRF", "estimator": {"_target_": "reliefe.ReliefF", "target": "regression"}},
     {"_target_": "reliefe.VLS", "estimator": {"_target_": "reliefe.ReliefF", "target": "regression"}},
     {"_target_": "sklearn.feature_selection.f_regression"},
@@ -78,7 +80,7 @@ def test_those_that_take_labels_do(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["anova_f", "chi2", "mutual_information", "l1_logistic", "surf", "turf", "vls"]
+    "name", ["anova_f", "chi2", "mutual_information", "l1_logistic", "surf_star", "multisurf_star"]
 )
 def test_those_that_do_not_refuse_a_fold_too(name):
     with pytest.raises(RankerError, match="takes one class per sample, not labels"):
@@ -96,7 +98,7 @@ def test_what_predicts_numbers_takes_no_classes(ranker):
 
 
 def test_numbers_in_a_wrapped_ranker_are_named_as_they_are_typed():
-    said = refusal(OF_NUMBERS[2], "multiclass")
+    said = refusal(OF_NUMBERS[3], "multiclass")
     assert "set ranker.estimator.target=classification" in said
 
 
@@ -123,7 +125,11 @@ def test_what_is_not_known_is_not_refused(monkeypatch):
 def test_a_command_refuses_before_the_data_are_read(tmp_path, monkeypatch, capsys, typed):
     monkeypatch.setattr("experiments.datasets.load", lambda *_, **__: pytest.fail("a data set was read"))
     program, *more = typed
-    argv = ["dataset=yeast", "ranker=relieff,mutual_information,surf", f"paths.results={tmp_path / 'out'}"]
+    argv = [
+        "dataset=yeast",
+        "ranker=relieff,mutual_information,surf_star",
+        f"paths.results={tmp_path / 'out'}",
+    ]
     assert getattr(main, program)([*more, *argv]) == 2
     out, errors = capsys.readouterr()
     said, hint = errors.splitlines()
@@ -131,7 +137,7 @@ def test_a_command_refuses_before_the_data_are_read(tmp_path, monkeypatch, capsy
     assert said.startswith(
         "error: ranker mutual_information cannot rank yeast: it takes one class per sample"
     )
-    assert said.endswith("; likewise surf")
+    assert said.endswith("; likewise surf_star")
     assert not (tmp_path / "out").exists()
 
 
@@ -144,9 +150,14 @@ def test_a_study_of_both_kinds_names_the_data_sets(tmp_path):
 def test_labels_of_a_file_of_one_s_own_are_known_when_it_is_read(tmp_path):
     lines = ["x,a,b", *(f"{n},{n % 2},{(n // 2) % 2}" for n in range(20))]
     (tmp_path / "mine.csv").write_text("\n".join(lines))
-    typed = ["dataset=csv", f"dataset.path={tmp_path / 'mine.csv'}", "dataset.target=[a,b]", "ranker=surf"]
+    typed = [
+        "dataset=csv",
+        f"dataset.path={tmp_path / 'mine.csv'}",
+        "dataset.target=[a,b]",
+        "ranker=surf_star",
+    ]
     with pytest.raises(
-        BadInputError, match=r"ranker surf cannot rank mine.csv: it takes one class per sample"
+        BadInputError, match=r"ranker surf_star cannot rank mine.csv: it takes one class per sample"
     ):
         run_study(compose_runs([*typed, f"paths.results={tmp_path}"]).configs, progress=Listening())
 
