@@ -45,8 +45,8 @@ def near_groups(target, codes, Z, full):
     Returns
     -------
     reliefe.distances.Groups
-        All rows in one; or by label set, where there are few of them and columns are kept as bits: the differences to
-        the near rows with a label set all count the same.
+        All rows in one; or by label set, where there are few of them and columns are kept as bits: the differences
+        to the near rows with a label set all count the same.
     """
     as_bits = full is None and isinstance(Z, Columns) and bool(Z.bands)
     n_sets = int(codes.max()) + 1

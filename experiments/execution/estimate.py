@@ -25,7 +25,6 @@ from experiments.formatting import count, duration
 from experiments.locate import locate
 from experiments.metrics.duration import Size, fold_seconds
 from experiments.store.store import Store
-from experiments.tasks import TASKS
 from reliefe._compiled import any_kept
 from reliefe.ranking import descending_order
 

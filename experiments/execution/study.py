@@ -272,7 +272,9 @@ class _Loader:
         if self._store is None:
             return True
         drawn = _drawn(config)
-        keys = [cell.key for each in self._configs if _drawn(each) == drawn for cell in _known_cells(each, known)]
+        keys = [
+            cell.key for each in self._configs if _drawn(each) == drawn for cell in _known_cells(each, known)
+        ]
         states = self._store.states(keys)
         return all(states.get(key) == "ok" for key in keys)
 
