@@ -120,7 +120,7 @@ def test_missing_cells_are_told_and_not_run_without_the_file(published):
     found = collect_study(asked)
     assert (found.counts.cells, found.counts.missing) == (2, 1)
     same_rows(found.frame, frame[frame["ranker"] == "anova_f"].reset_index(drop=True))
-    assert found.estimate is not None and found.estimate.n_modelled == 1  # from the size that is known
+    assert found.estimate is not None and found.estimate.n_related == 1  # by the cells of another ranker
     with pytest.raises(MissingFileError, match=r"tiny\.csv"):
         run_study(asked, progress=Listening())
     assert not (results / "rows").exists()
