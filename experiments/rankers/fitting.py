@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from joblib import Memory
 
 from experiments.rankers import RankResult, rank
-from experiments.rankers.instrumentation import Noise, PeakMemory, one_thread
+from experiments.rankers.instrumentation import Compilation, Noise, PeakMemory, one_thread
 
 _ERROR_LENGTH = 2000
 #: Embeddings that were not used for the longest time go when they need more disk than this.
@@ -51,11 +51,14 @@ class Fitted:
         Resident high-water mark of its process; None also where a part of the fit was remembered.
     warnings : Counter
         (kind, first line) → how often.
+    compiled : bool
+        Whether functions were compiled, or compiled ones loaded, during the fit.
     """
 
     result: RankResult
     peak_memory_mib: float | None
     warnings: Counter = field(default_factory=Counter)
+    compiled: bool = False
 
 
 class FitEnded(Exception):
@@ -166,12 +169,12 @@ class Here:
         Exception
             As :func:`experiments.rankers.rank`.
         """
-        peak, noise = PeakMemory(), Noise()
+        peak, noise, compilation = PeakMemory(), Noise(), Compilation()
 
         @contextmanager
         def around() -> Iterator[None]:
             begun()
-            with peak:
+            with peak, compilation:
                 yield
 
         with one_thread(), noise.caught():
@@ -179,4 +182,4 @@ class Here:
         saved = result.info.get("remembered_seconds", 0.0)
         if saved < 0.0:  # something was written down
             Memory(self._memory, verbose=0).reduce_size(bytes_limit=_MEMORY_BYTES)
-        return Fitted(result, None if saved > 0.0 else peak.mib, noise.counts)
+        return Fitted(result, None if saved > 0.0 else peak.mib, noise.counts, compilation.happened)

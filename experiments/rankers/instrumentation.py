@@ -1,4 +1,4 @@
-"""What goes on around a fit: memory, threads, the warnings it gives, and what it prints."""
+"""What goes on around a fit: memory, threads, compilation, the warnings it gives, and what it prints."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 _LINE_LENGTH = 200
+#: numba's event of a function that has not been called with such arguments before in this process.
+_COMPILING = "numba:compiler_lock"
 
 
 class PeakMemory:
@@ -47,6 +50,43 @@ class PeakMemory:
         except OSError:
             return
         self.mib = None if kib is None else int(kib) / 1024
+
+
+class Compilation:
+    """Whether numba compiles functions, or loads compiled ones from disk, while the block runs.
+
+    Attributes
+    ----------
+    happened : bool
+        After the block; True too when numba itself was imported in it.
+    """
+
+    def __init__(self):
+        self.happened = False
+        self._listener: Any = None
+
+    def __enter__(self):
+        if "numba" in sys.modules:
+            from numba.core import event
+
+            class Listener(event.Listener):
+                def on_start(listener, _):
+                    self.happened = True
+
+                def on_end(listener, _):
+                    pass
+
+            self._listener = Listener()
+            event.register(_COMPILING, self._listener)
+        return self
+
+    def __exit__(self, *exception):
+        if self._listener is None:
+            self.happened = "numba" in sys.modules
+            return
+        from numba.core import event
+
+        event.unregister(_COMPILING, self._listener)
 
 
 class Noise:

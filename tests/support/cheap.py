@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
@@ -122,6 +123,22 @@ def logged(X, y, log=None, seconds=0.0):
     time.sleep(seconds)
     with open(log, "a", encoding="utf-8") as file:
         file.write(f"{X.shape[0]}\n")
+    return between(X, y)
+
+
+def _compile_at(log, number):
+    """Note a call, and in the one of this number, or with 0 in each, compile a function for half a second."""
+    n_calls = 1 + (len(Path(log).read_text()) if Path(log).exists() else 0)
+    with open(log, "a", encoding="utf-8") as file:
+        file.write(".")
+    if number in (0, n_calls):
+        njit(lambda value: value + 1)(1)
+        time.sleep(0.5)
+
+
+def compiling(X, y, log=None, number=0):
+    """As ``between``; compiles in one call, or in each."""
+    _compile_at(log, number)
     return between(X, y)
 
 
@@ -341,6 +358,19 @@ class Wrong(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(X.shape[0], 0 if X.shape[1] < self.right_below else self.classes_.max() + 0)
+
+
+class Compiling(GaussianNB):
+    """Compiles in one fit, or in each."""
+
+    def __init__(self, log=None, number=0):
+        super().__init__()
+        self.log = log
+        self.number = number
+
+    def fit(self, X, y):
+        _compile_at(self.log, self.number)
+        return super().fit(X, y)
 
 
 class Refusing(GaussianNB):

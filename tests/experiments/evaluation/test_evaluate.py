@@ -22,6 +22,7 @@ from experiments.evaluation.evaluate import (
     fold_seed,
     make_learner,
 )
+from experiments.evaluation.options import FitOptions
 from experiments.evaluation.splits import folds
 from experiments.metrics.relative_f1 import feature_grid
 from experiments.schema import ROW_SCHEMA, VOLATILE_COLUMNS
@@ -34,6 +35,7 @@ LOGISTIC = {"_target_": "sklearn.linear_model.LogisticRegression", "C": 1.0, "ma
 def cold():
     """Every test starts in a process that has fitted nothing."""
     evaluate._warm.clear()
+    evaluate._compiles_always.clear()
 
 
 def data(n_rows=60, n_features=6, as_csr=False, **settings):
@@ -302,6 +304,50 @@ def test_warm_up_runs_once_per_ranker_and_data_set_and_is_stored_apart(tmp_path)
     other_data = cell(cheap.function("logged", log=str(log), seconds=0.01), checksum="1" * 64)
     assert evaluated(other_data, X, y).frame["warm_up_seconds"][0] > 0
     assert set(log.read_text().split()) == {"40"}  # training rows alone, in the warm-up too
+
+
+def test_a_fit_that_compiles_after_the_warm_up_is_done_again(tmp_path):
+    """The first fold has no missing values, say, and the second has."""
+    X, y = data()
+    log = tmp_path / "log"
+    frame = evaluated(cell(cheap.function("compiling", log=str(log), number=3)), X, y).frame
+    assert log.read_text() == "....."  # warm-up, fold 0, fold 1 twice, fold 2
+    assert frame["fit_seconds"].max() < 0.5 <= frame["warm_up_seconds"][1]
+    assert frame["warm_up_seconds"][2] == 0
+    plain = evaluated(cell(), X, y).frame
+    assert frame["f1_micro"].map(list).tolist() == plain["f1_micro"].map(list).tolist()
+
+
+def test_compilation_in_every_fit_belongs_to_the_fit(tmp_path):
+    X, y = data()
+    log = tmp_path / "log"
+    ranker = cheap.function("compiling", log=str(log))
+    frame = evaluated(cell(ranker), X, y).frame
+    assert log.read_text() == "....."  # fold 0 once more, to know
+    assert frame["fit_seconds"].min() >= 0.5
+    assert (evaluated(cell(ranker), X, y).frame["warm_up_seconds"] == 0).all()
+    assert len(log.read_text()) == 8
+
+
+def test_nothing_is_done_again_where_timings_do_not_count(tmp_path):
+    X, y = data()
+    log, learner_log = tmp_path / "log", tmp_path / "learner"
+    learner = {"_target_": f"{cheap.MODULE}.Compiling", "log": str(learner_log), "number": 2}
+    one = cell(cheap.function("compiling", log=str(log), number=3), learner=learner)
+    options = FitOptions(timed=False)
+    reference = evaluate_all_features(one.reference, X, y, fit_options=options)
+    evaluate_ranking(one, X, y, reference.table, fit_options=options)
+    assert log.read_text() == "...."
+    assert len(learner_log.read_text()) == 3 + 3 * (len(feature_grid(6, 4)) - 1)
+
+
+def test_compilation_is_not_in_the_time_of_the_learner(tmp_path):
+    X, y = data()
+    log = tmp_path / "log"
+    learner = {"_target_": f"{cheap.MODULE}.Compiling", "log": str(log), "number": 2}
+    frame = evaluate_all_features(cell(learner=learner).reference, X, y).frame
+    assert log.read_text() == "...."  # fold 1 twice
+    assert frame["learner_seconds"].max() < 0.5
 
 
 def test_convergence_is_recorded_and_warnings_are_counted_not_shown(recwarn, caplog):
