@@ -1,4 +1,4 @@
-"""How numbers are written: the same on figures, in tables, in sentences and by the page's script."""
+"""How numbers and messages are written: the same on figures, in tables, in sentences and by the page's script."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
+#: Characters of a message that are shown.
+_LINE_LENGTH = 200
 #: Decimals of a similarity: at least and at most, and how many steps its range is to have.
 _FEWEST, _MOST, _STEPS = 2, 5, 50
 
@@ -178,3 +180,19 @@ def similarity_shown(value: float, digits: int = 3) -> str:
     """
     said = fixed(value, digits)
     return f"> {fixed(1 - 10**-digits, digits)}" if value < 1 and said == fixed(1, digits) else said
+
+
+def first_line(text: str) -> str:
+    """Return the first line of a message, cut where it is very long.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+    """
+    line = text.strip().partition("\n")[0].strip()
+    return line if len(line) <= _LINE_LENGTH else line[: _LINE_LENGTH - 1] + "…"

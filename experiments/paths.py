@@ -1,4 +1,4 @@
-"""Where files of data sets may lie."""
+"""Folders of the project and of data sets, names of files, and files that are written whole or not at all."""
 
 from __future__ import annotations
 

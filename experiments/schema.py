@@ -11,7 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-#: Raised by one whenever code changes in a way that changes stored numbers; part of every cell's key.
+#: Version of the columns of a row; part of every cell's key, so raising it leaves all rows behind. Code that gives
+#: other numbers has versions of its own: :mod:`experiments.evaluation.versions`.
 ROWS_VERSION = 1
 
 _FLOATS = pa.list_(pa.float64())
@@ -77,21 +78,7 @@ ROW_SCHEMA = pa.schema(
 )
 
 #: Columns that rows written by earlier versions do not have.
-ADDED_COLUMNS = (
-    "time_limit_seconds",
-    "memory_limit_mib",
-    "measurement",
-    "learner_way",
-    "r2",
-    "r2_all",
-    "rr2",
-    "aurr2",
-    "best_r2",
-    "top_columns",
-    "top_names",
-    "top_ranks",
-    "top_weights",
-)
+ADDED_COLUMNS = tuple(ROW_SCHEMA.names[ROW_SCHEMA.names.index("time_limit_seconds") :])
 
 #: Columns that may differ between two runs of the same cell.
 VOLATILE_COLUMNS = (

@@ -127,21 +127,6 @@ TASKS = {
 }
 
 
-def task_named(name: str) -> Task:
-    """Return a kind of target.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`TASKS`; or "auto", which stands for classes until the data are read.
-
-    Returns
-    -------
-    Task
-    """
-    return TASKS["multiclass" if name == "auto" else name]
-
-
 def as_scores(rows: Any) -> Any:
     """Put R² under the names of F1, where rows have it.
 

@@ -14,14 +14,13 @@ from typing import Any
 import pandas as pd
 
 from experiments.errors import BadInputError
-from experiments.formatting import count
+from experiments.formatting import count, first_line
 from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS
 from experiments.tasks import as_scores
 
 #: What one line of a table stands for.
 PAIR = ["dataset", "protocol", "ranker"]
 
-_MESSAGE_LENGTH = 200
 _KINDS_TOLD = 3
 
 
@@ -280,6 +279,4 @@ def _kinds(errors: pd.Series) -> str:
 
 
 def _first_line(error: Any) -> str:
-    text = error if isinstance(error, str) else ""
-    line = text.strip().partition("\n")[0].strip() or "no error text"
-    return line if len(line) <= _MESSAGE_LENGTH else line[: _MESSAGE_LENGTH - 1] + "…"
+    return first_line(error if isinstance(error, str) else "") or "no error text"

@@ -103,12 +103,12 @@ def _check_measure(protocol: dict[str, Any], origin: str) -> None:
         raise ConfigError(f"{origin}: protocol.measure has no _target_ (the function that measures)")
 
 
-#: What joblib can run cells with.
+#: Who runs cells: processes of this machine, a dask cluster, or jobs of SLURM (``conf/launcher``).
 BACKENDS = ("loky", "dask", "slurm")
 
 _RANGES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
     "protocol": {
-        "n_splits": (lambda value: value >= 1, "at least 2"),
+        "n_splits": (lambda value: value >= 1, "at least 2, or 1 where something is measured on all samples"),
         "n_repeats": (lambda value: value >= 1, "at least 1"),
         "grid_points": (lambda value: value >= 1, "at least 1"),
         "max_rows": (lambda value: value is None or value >= 2, "at least 2, or null for all samples"),

@@ -1,4 +1,4 @@
-"""Data sets: one module per kind of source, one YAML file per data set."""
+"""Data sets: from the YAML file of each to samples, targets and names."""
 
 from experiments.datasets.loading import Dataset, load, nonzero_share
 from experiments.datasets.raw import RawData

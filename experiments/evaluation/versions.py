@@ -17,8 +17,9 @@ from experiments.errors import ConfigError
 
 #: Versions of the numbers of everything of the project's own that a cell's numbers may come from. A version is
 #: raised when a change gives other numbers (beyond rounding), and by nothing else: a release orphans no rows, and
-#: rows of a kernel that was changed are not kept. ``tests/experiments/evaluation/test_numbers.py`` compares numbers
-#: with stored digests.
+#: rows of a kernel that was changed are not kept. How missing values are filled in has a version of its own
+#: (``experiments.evaluation.filling.VERSION``), which is in the keys of such cells alone.
+#: ``tests/experiments/evaluation/test_numbers.py`` compares numbers with stored digests.
 NUMBERS: dict[str, int] = {
     # Folds and scores of the learner on given features, by task.
     "evaluation.multiclass": 1,

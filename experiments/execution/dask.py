@@ -1,4 +1,4 @@
-"""Crews of dask workers: a cluster on this machine, one whose scheduler runs already, or jobs of SLURM."""
+"""Workers of dask: a cluster on this machine, one whose scheduler runs already, or jobs of SLURM."""
 
 from __future__ import annotations
 

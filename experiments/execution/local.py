@@ -1,7 +1,4 @@
-"""Who runs cells: processes of this machine, or the workers of a dask cluster. ``conf/launcher/`` says which.
-
-All of them are used through joblib. Nothing is scheduled here.
-"""
+"""Worker processes of this machine, through joblib. Nothing is scheduled here."""
 
 from __future__ import annotations
 

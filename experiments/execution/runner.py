@@ -29,10 +29,9 @@ from experiments.execution.scheduler import executor_for, launch
 from experiments.execution.scratch import Scratch, at_work
 from experiments.execution.study import Study
 from experiments.execution.worker import Outcome, WorkOptions
-from experiments.formatting import count
+from experiments.formatting import count, first_line
 from experiments.rankers import build
 from experiments.rankers.fitting import Limits
-from experiments.rankers.instrumentation import first_line
 from experiments.rankers.isolation import MAKING_SECONDS
 from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS, when_again
 from experiments.store.rows import to_frame

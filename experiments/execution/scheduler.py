@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from experiments.config.validation import BACKENDS
 from experiments.datasets import Dataset
 from experiments.errors import ConfigError, LauncherError, wrong_name
 from experiments.evaluation.cell import Cell
@@ -16,7 +17,7 @@ from experiments.execution.backend import Executor, Task
 from experiments.execution.local import LocalExecutor
 from experiments.execution.scratch import Scratch
 from experiments.execution.worker import Outcome, WorkOptions, close_fitter, work, write_off
-from experiments.rankers.instrumentation import first_line
+from experiments.formatting import first_line
 
 logger = logging.getLogger(__name__)
 
@@ -26,9 +27,6 @@ _DEATHS_AT_MOST = 3
 _BATCH_SECONDS, _BATCH_CELLS = 0.5, 200
 #: The slowest of so many cells before counts.
 _PACE_OF = 8
-
-
-BACKENDS = ("loky", "dask", "slurm")
 
 
 def executor_for(

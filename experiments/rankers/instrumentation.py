@@ -14,7 +14,8 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_LINE_LENGTH = 200
+from experiments.formatting import first_line
+
 #: numba's event of a function that has not been called with such arguments before in this process.
 _COMPILING = "numba:compiler_lock"
 
@@ -139,22 +140,6 @@ class _Counting(logging.Handler):
 
 def _below_warning(record: logging.LogRecord) -> bool:
     return record.levelno < logging.WARNING
-
-
-def first_line(text: str) -> str:
-    """Return the first line of a message, cut where it is very long.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-    """
-    line = text.strip().partition("\n")[0].strip()
-    return line if len(line) <= _LINE_LENGTH else line[: _LINE_LENGTH - 1] + "…"
 
 
 class _Threads:

@@ -24,7 +24,7 @@ from experiments.execution.runner import collect_study
 from experiments.figures import rf1_curve, style
 from experiments.metrics.fuji import area_under_fuji, fuji_curve
 from experiments.report.page import all_studies
-from experiments.tasks import TASKS, as_scores, task_named
+from experiments.tasks import TASKS, as_scores
 
 STUDY = """protocol: quick
 protocol.n_splits: 3
@@ -85,7 +85,6 @@ def test_a_task_gives_the_score_its_name():
     table = pd.DataFrame(columns=["ranker", "best_f1_micro_mean", "best_f1_macro_mean", "n_rows"])
     assert list(of.columns(table)) == ["ranker", "best_r2_mean", "n_rows"]
     assert TASKS["multiclass"].columns(table) is table and TASKS["multilabel"].said("F1") == "F1"
-    assert task_named("auto") is TASKS["multiclass"]
     assert set(DIAGRAMS) == set(TASKS)
     assert [each.title for each in measures_of("regression").values()][:2] == ["max R²", "mean R²"]
     assert measures_of("multiclass") == MEASURES and "R²" in measures_of("regression")["best_f1"].meaning
