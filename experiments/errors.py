@@ -70,6 +70,23 @@ def near_names(name: str, valid: Iterable[str], most: int = 3) -> list[str]:
     return list(dict.fromkeys(found))[:most]
 
 
+def meant(name: str, valid: Iterable[str]) -> str:
+    """Write the end of a message: what may have been meant.
+
+    Parameters
+    ----------
+    name, valid
+        As for :func:`near_names`.
+
+    Returns
+    -------
+    str
+        "; did you mean …?", or empty when nothing is near.
+    """
+    near = near_names(name, valid)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
 def wrong_name(what: str, name: str, valid: Iterable[str]) -> ConfigError:
     """Build the error for a name that does not exist.
 
@@ -88,6 +105,5 @@ def wrong_name(what: str, name: str, valid: Iterable[str]) -> ConfigError:
         Two lines: what is wrong with near names, then all valid names.
     """
     valid = list(valid)
-    near = near_names(name, valid)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    hint = meant(name, valid)
     return ConfigError(f"unknown {what} {name!r}{hint}\nvalid: {', '.join(valid) or 'none'}")

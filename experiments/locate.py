@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from experiments.errors import ConfigError, near_names
+from experiments.errors import ConfigError, meant
 
 #: Keys of a block with ``_target_`` that are not parameters of the target.
 RESERVED = ("_target_", "_partial_", "display_name")
@@ -56,8 +56,7 @@ def locate(target: str) -> Any:
             raise ConfigError(f"_target_={target}: importing {module_name} fails: {reason}") from error
         for part in parts[cut:]:
             if not hasattr(found, part):
-                near = near_names(part, [name for name in dir(found) if not name.startswith("_")])
-                hint = f"; did you mean {' or '.join(near)}?" if near else ""
+                hint = meant(part, [name for name in dir(found) if not name.startswith("_")])
                 raise ConfigError(f"_target_={target}: {module_name} has no {part!r}{hint}")
             found = getattr(found, part)
         if not callable(found):

@@ -12,7 +12,7 @@ import yaml
 from experiments.config.compose import compose_runs
 from experiments.config.help import names
 from experiments.datasets.overview import as_list, as_markdown, as_text, find_out
-from experiments.errors import BadInputError, ConfigError, near_names, wrong_name
+from experiments.errors import BadInputError, ConfigError, meant, wrong_name
 from experiments.paths import conf_folder, source_blocks
 from experiments.printing import prepare_output
 from experiments.programs import program
@@ -69,8 +69,7 @@ def _arguments(argv: Sequence[str]) -> tuple[str, list[str], set[str], list[str]
     flags = {each for each in rest if each.startswith("-")}
     for flag in flags:
         if flag not in _FLAGS or command != "check":
-            near = near_names(flag, _FLAGS)
-            hint = f"; did you mean {near[0]}?" if near and command == "check" else ""
+            hint = meant(flag, _FLAGS) if command == "check" else ""
             raise ConfigError(f"unknown flag {flag} of {command}{hint}")
     overrides = [each for each in rest if "=" in each and not each.startswith("-")]
     for each in overrides:

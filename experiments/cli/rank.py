@@ -21,7 +21,7 @@ from experiments.cli.rank_arguments import command, in_own_words, layout_of, opt
 from experiments.cli.rank_folder import placed, result_folder
 from experiments.cli.ranking import chosen_ranker, ranked_table
 from experiments.datasets.table import Table, read_table
-from experiments.errors import BadInputError, ConfigError, near_names
+from experiments.errors import BadInputError, ConfigError, meant
 from experiments.formatting import count, duration
 from experiments.printing import prepare_output
 
@@ -117,8 +117,7 @@ def _check_file(path: str) -> None:
     if file.is_dir():
         raise BadInputError(f"{path} is a folder; give the file in it that holds the table")
     beside = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
-    near = near_names(file.name, beside)
-    hint = f"; did you mean {' or '.join(near)}?" if near else f" (looked in {file.parent.absolute()})"
+    hint = meant(file.name, beside) or f" (looked in {file.parent.absolute()})"
     raise BadInputError(f"file {path} not found{hint}")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from experiments.datasets.table import KINDS, Layout
-from experiments.errors import ConfigError, near_names
+from experiments.errors import ConfigError, meant
 from experiments.programs import program
 
 #: Key of a data set, as messages of readers have it → option.
@@ -49,8 +49,7 @@ class _Parser(argparse.ArgumentParser):
         hint = ""
         if unknown:
             options = [option for action in self._actions for option in action.option_strings]
-            near = near_names(unknown[1].partition("=")[0], options)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            hint = meant(unknown[1].partition("=")[0], options)
         raise ConfigError(f"{message}{hint}\nall options: {program('rank')} --help")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from experiments.config.override_texts import pieces, quoted, quoted_where_needed
-from experiments.errors import ConfigError, near_names
+from experiments.errors import ConfigError, meant
 
 FLAGS = ("--help", "--cfg job", "--multirun", "--config-dir FOLDER")
 
@@ -141,8 +141,7 @@ def read_arguments(argv: Sequence[str]) -> CommandLine:
                 raise ConfigError(f"--config-dir {what} (with dataset/NAME.yaml and the like in it)")
             config_dir = given
         elif argument.startswith("-"):
-            near = near_names(argument, ["--help", "--cfg", "--multirun", "--config-dir"])
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            hint = meant(argument, ["--help", "--cfg", "--multirun", "--config-dir"])
             raise ConfigError(f"unknown flag {argument}{hint}\nvalid: {', '.join(FLAGS)}")
         else:
             overrides.append(argument)
@@ -242,7 +241,7 @@ def _parsed(
     if argument.startswith("~"):
         raise ConfigError(f"{argument}: keys cannot be taken away; give the key another value (key=null)")
     if "=" not in argument:
-        hint = "; did you mean status?" if near_names(argument, ["status"]) else ""
+        hint = meant(argument, ["status"])
         raise ConfigError(f"{argument!r} is not of the form key=value{hint} (see --help)")
     try:
         override = _parsed_override(parser, argument)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.config.overrides import Override, check_name
-from experiments.errors import ConfigError, near_names, wrong_name
+from experiments.errors import ConfigError, meant, wrong_name
 from experiments.locate import locate, parameter_names
 
 #: The group, and the ranker's parameter that it sets.
@@ -62,11 +62,8 @@ class RankerNames:
             base = name.removesuffix(f"_{distance}")
             if base != name and base in self.files and self._takes_distance(base):
                 return base, distance
-        if any(name.startswith(f"{base}_") for base in self.files):
-            near = near_names(name, self.all())
-        else:
-            near = near_names(name, self.files)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        with_distance = any(name.startswith(f"{base}_") for base in self.files)
+        hint = meant(name, self.all() if with_distance else self.files)
         raise ConfigError(
             f"unknown ranker {name!r}{hint}\nvalid: {', '.join(self.files)}; for labels, relieff…, reliefe…, surf "
             f"and multisurf with {', '.join(f'_{each}' for each in self.distances)} behind them too"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from experiments.errors import DatasetError, near_names
+from experiments.errors import DatasetError, meant, near_names
 
 Column = str | int
 
@@ -119,10 +119,8 @@ def places_of(
 def suggestion(name: Column, valid: Sequence[str] | Mapping[str, object]) -> str:
     """Write the end of a message: names that may have been meant; empty when none is near."""
     near = near_names(str(name), valid)
-    if not near:
-        return ""
-    alike = " (other characters that look the same)" if _looks(near[0]) == _looks(str(name)) else ""
-    return f"; did you mean {' or '.join(near)}?{alike}"
+    alike = near and _looks(near[0]) == _looks(str(name))
+    return meant(str(name), valid) + (" (other characters that look the same)" if alike else "")
 
 
 def _looks(text: str) -> str:

@@ -15,7 +15,7 @@ from experiments.datasets.download.files import find, read_file
 from experiments.datasets.own import needed, with_here
 from experiments.datasets.raw import RawData
 from experiments.datasets.readers.frame import Column, listed
-from experiments.errors import ConfigError, DatasetError, near_names
+from experiments.errors import ConfigError, DatasetError, meant
 from experiments.paths import Places
 
 _MAGIC = b"\x6c\x1b"
@@ -128,8 +128,7 @@ def _place(column: Column, names: list[str], file: str) -> int:
         return names.index(str(column))
     if isinstance(column, int) and -len(names) <= column < len(names):
         return column % len(names)
-    near = near_names(str(column), names)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    hint = meant(str(column), names)
     raise DatasetError(f"{file}: no variant {column!r} to leave out{hint}")
 
 
