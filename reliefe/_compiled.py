@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 import warnings
 from contextlib import contextmanager
 
+from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
 _NO_PLACE = "no locator available"  # numba's words
+_LOCK = "numba:compiler_lock"  # numba's event
 _COMPILING = "compiling kernels, once per installation (half a minute or more)"
 _failures: list[str] = []  # why code could not be kept, once for all functions of a process
 _told: list[bool] = []
@@ -82,6 +85,34 @@ def any_kept():
         except Exception:  # of another version of numba, or not readable: a guess will do
             continue
     return False
+
+
+class _Begun(event.Listener):
+    def __init__(self):
+        self.times = []
+
+    def on_start(self, event):
+        self.times.append(time.perf_counter())
+
+    def on_end(self, event):
+        pass
+
+
+@contextmanager
+def compilations():
+    """Watch numba compile functions, or load compiled ones: whatever is called for the first time in a process.
+
+    Yields
+    ------
+    list of float
+        When each one began (``time.perf_counter``); filled while the block runs.
+    """
+    begun = _Begun()
+    event.register(_LOCK, begun)
+    try:
+        yield begun.times
+    finally:
+        event.unregister(_LOCK, begun)
 
 
 @contextmanager

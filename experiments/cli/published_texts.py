@@ -267,7 +267,9 @@ def write_texts(folder: Path = FOLDER) -> list[Path]:
     for file, text in whole.items():
         written.append(write_whole(file, text.encode()))
     for name, _ in FIGURES.values():
-        written.append(write_whole(_PAGES / name, (folder / "figures" / name).read_bytes()))
+        drawn = folder / "figures" / name
+        if drawn.is_file():  # publish.py texts in a new copy of the repository draws none
+            written.append(write_whole(_PAGES / name, drawn.read_bytes()))
     return written
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from experiments.cli.rank_arguments import command, in_own_words, layout_of, option, parser
 from experiments.cli.rank_folder import placed, result_folder
-from experiments.cli.ranking import chosen_ranker, ranked_table
+from experiments.cli.ranking import chosen_ranker, could_be_classes, ranked_table
 from experiments.datasets.table import Table, read_table
 from experiments.errors import BadInputError, ConfigError, meant
 from experiments.formatting import count, duration
@@ -85,7 +85,7 @@ def _run(arguments: Any, argv: Sequence[str]) -> None:
         )
     notes = [*_seen(table), *(in_own_words(each, arguments.transpose) for each in notes)]
     print("\n".join(notes), flush=True)
-    _check_classes(table)
+    _check_learnable(table)
     key, block, why = chosen_ranker(table, arguments)
     settings = _settings(table, arguments, key, block)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
@@ -185,8 +185,8 @@ def _seen(table: Table) -> list[str]:
         said.append(f"targets: {len(shown)} labels: {', '.join(shown[:10])}")
     else:
         said.append(
-            f"target {table.targets[0]!r}: numbers from {table.y.min():g} to {table.y.max():g}; "
-            "--as classes takes each number for a class"
+            f"target {table.targets[0]!r}: numbers from {table.y.min():g} to {table.y.max():g}"
+            + ("; --as classes takes each number for a class" if could_be_classes(table) else "")
         )
     for name, why in table.name_columns:
         said.append(
@@ -215,8 +215,13 @@ def _seen(table: Table) -> list[str]:
     return said
 
 
-def _check_classes(table: Table) -> None:
-    """Refuse classes, or too few numbers, that nothing can be learnt of."""
+def _check_learnable(table: Table) -> None:
+    """Refuse features and targets that nothing can be learnt of."""
+    if len(table.constant) == len(table.names):
+        raise BadInputError(
+            f"no feature of {table.file} can be ranked: each has one value only, or none "
+            f"({count(len(table.names), 'feature')})"
+        )
     if table.task == "numbers" and len(table.y) < _LEAST_NUMBERS:
         raise BadInputError(
             f"{table.file} has {count(len(table.y), 'sample')}; a target of numbers takes {_LEAST_NUMBERS} or "

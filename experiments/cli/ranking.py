@@ -14,6 +14,7 @@ import yaml
 
 from experiments.cli.rank_arguments import command, option
 from experiments.config.help import names as names_of_files
+from experiments.datasets.classes import is_numeric_target
 from experiments.datasets.table import Table
 from experiments.errors import BadInputError, wrong_name
 from experiments.evaluation.selection_curve import selection_curve, smallest_within_one_error
@@ -21,7 +22,7 @@ from experiments.formatting import count, duration
 from experiments.metrics.relative_f1 import feature_grid
 from experiments.paths import conf_folder
 from experiments.rankers import build, rank
-from experiments.rankers.adapters import call
+from experiments.rankers.adapters import call, seed_estimator
 from reliefe.ranking import ranks
 
 #: MultiSURF, which looks at all pairs of samples, up to so many.
@@ -103,10 +104,25 @@ def chosen_ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], st
         else:
             raise BadInputError(
                 f"{block['display_name']} takes no numeric target; use {option('--ranker', 'relieff')} (RReliefF) "
-                "or multisurf, or --as classes"
+                f"or multisurf{', or --as classes' if could_be_classes(table) else ''}"
             )
         block["display_name"] = block["display_name"].replace("ReliefF", "RReliefF")
     return key, block, why
+
+
+def could_be_classes(table: Table) -> bool:
+    """Whether the numbers of a target may be taken for classes, each number for one.
+
+    Parameters
+    ----------
+    table : Table
+        With a numeric target.
+
+    Returns
+    -------
+    bool
+    """
+    return not is_numeric_target([f"{value:.17g}" for value in np.unique(table.y)], len(table.y))
 
 
 def ranked_table(
@@ -176,7 +192,7 @@ def ranked_table(
         found.scores.shape[1],
         found.scores.shape[0],
     )
-    certainty = _certainty(table, block, arguments, keep, seconds)
+    certainty = _certainty(table, block, arguments, weights, keep, seconds)
     constant = set(table.constant)
     kinds = [
         "constant" if name in constant else ("category" if place in table.categories else "number")
@@ -222,11 +238,14 @@ def _curve(weigh: Any, table: Table, arguments: Any) -> Any:
     n_splits = _n_folds(table, arguments.folds)
     protocol = yaml.safe_load((conf_folder() / "protocol" / "paper.yaml").read_text(encoding="utf-8"))
     print(f"selection curve: {arguments.repeats} x {n_splits} folds, ranked in each", flush=True)
-    shown, begun = sys.stderr.isatty(), time.perf_counter()
+    shown = sys.stderr.isatty()
+    ended: list[float] = []
 
     def progress(done: int, of: int) -> None:
-        if done == 1:
-            _say_if_long((of - 1) * (time.perf_counter() - begun))
+        # The first fold may have compiled, and waited for what is loaded once.
+        ended.append(time.perf_counter())
+        if done == 2:
+            _say_if_long((of - 2) * (ended[1] - ended[0]))
         if shown:
             print(
                 f"\r  fold {done} of {of}{chr(13) if done == of else ''}", end="", file=sys.stderr, flush=True
@@ -305,7 +324,9 @@ def forecast(some: Callable[[int], Any], number: int) -> float:
     return took[0] + rise * max(number - few[0], 0)
 
 
-def _certainty(table: Table, block: dict[str, Any], arguments: Any, keep: int, seconds: float) -> Any:
+def _certainty(
+    table: Table, block: dict[str, Any], arguments: Any, weights: np.ndarray, keep: int, seconds: float
+) -> Any:
     """Ask permutations and subsamples how sure the ranking is; what they cannot say is warned of."""
     from experiments.report.ranking_result import Certainty
     from reliefe.inspection import permutation_test, stability
@@ -317,6 +338,7 @@ def _certainty(table: Table, block: dict[str, Any], arguments: Any, keep: int, s
             f"no p values and no stability: {block['display_name']} is a function, no estimator", stacklevel=2
         )
         return Certainty()
+    seed_estimator(ranker, arguments.seed)  # p is to be that of the weight that is shown
     given: dict[str, Any] = {"random_state": arguments.seed, "n_jobs": arguments.jobs or -1}
     found: dict[str, Any] = {}
     data = (ranker, table.X, table.y)
@@ -331,6 +353,8 @@ def _certainty(table: Table, block: dict[str, Any], arguments: Any, keep: int, s
                 forecast(lambda few: permutation_test(*data, n_permutations=few, **settings), number)
             )
         test = permutation_test(*data, n_permutations=number, **settings)
+        if not np.allclose(test.weights, weights, rtol=1e-9, atol=1e-12 * np.abs(weights).max(initial=1.0)):
+            raise RuntimeError(f"{block['display_name']} gives other weights when it is fitted again")
         return {"p": test.p_values, "q": test.q_values, "n_permutations": number, "null": null}
 
     def subsample() -> dict[str, Any]:

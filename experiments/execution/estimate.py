@@ -70,6 +70,8 @@ class Estimate:
         Of a fit of each ranker on each data set, untimed, in a process that has done none; shared by workers.
     once : float
         What every worker spends before its first fit: kernels are loaded, or compiled.
+    of_cells : dict
+        (checksum of the data set, ranker) → seconds of one cell.
     """
 
     seconds: float
@@ -77,6 +79,7 @@ class Estimate:
     n_related: int = 0
     warm_up: float = field(default=0.0, compare=False)
     once: float = field(default=0.0, compare=False)
+    of_cells: dict[tuple[str, str], float] = field(default_factory=dict, compare=False, repr=False)
 
     def elapsed(self, n_workers: int, n_cells: int) -> float:
         """Return the seconds until the last cell has ended.
@@ -195,6 +198,7 @@ def estimate(
     # Few rankers on few data sets say little of others; they say how fast the machine is.
     scale = math.exp(float(np.median(ratios))) if ratios else 1.0
     seconds, warm_up, n_modelled, n_related = 0.0, 0.0, 0, 0
+    of_cells: dict[tuple[str, str], float] = {}
     for kin, several in groups.items():
         near = [each for each in spent if each[0] == kin[0]]
         if kin in spent:
@@ -208,7 +212,9 @@ def estimate(
             n_modelled += len(several)
         seconds += sum(cell.n_splits for cell in several) * of_fold.seconds
         warm_up += of_fold.ranking
-    return Estimate(seconds, n_modelled, n_related, warm_up)
+        cell = several[0]
+        of_cells[cell.checksum, cell.ranker] = cell.n_splits * of_fold.seconds
+    return Estimate(seconds, n_modelled, n_related, warm_up, of_cells=of_cells)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median_low
 from typing import Any, Protocol, TextIO
 
 from experiments.evaluation.cell import Cell
@@ -17,6 +18,9 @@ _PLAIN_EVERY = 1.0
 
 class Progress(Protocol):
     """What the runner tells; see :class:`PlainProgress` for the plainest one that fits."""
+
+    def expect(self, seconds: Mapping[tuple[str, str], float]) -> None:
+        """Take in what a cell of a data set's checksum and a ranker is estimated to take, before ``start``."""
 
     def start(self, cells: Sequence[Cell], n_workers: int, at_work: Callable[[], list[str]]) -> None:
         """Begin: these cells will run, and ``at_work()`` says in words which ones are running."""
@@ -40,9 +44,17 @@ class Forecast:
         All that will run.
     n_workers : int
         Processes they are spread over.
+    expected : mapping, optional
+        (checksum of the data set, ranker) → seconds of a cell, estimated before the first one.
     """
 
-    def __init__(self, cells: Sequence[Cell], n_workers: int):
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        n_workers: int,
+        expected: Mapping[tuple[str, str], float] | None = None,
+    ):
+        self._expected = dict(expected or {})
         self._left: dict[tuple[str, str], int] = defaultdict(int)
         for cell in cells:
             self._left[cell.checksum, cell.ranker] += 1
@@ -70,9 +82,10 @@ class Forecast:
         Returns
         -------
         float or None
-            Seconds; None before the first cell has ended. Rankers are taken for their mean on the same data set, or
-            else on the others. Those that have not ended a cell are not in it (:meth:`n_unknown`): another
-            ranker says nothing of them, least of all of what they compile first in every worker.
+            Seconds; None before the first cell has ended. Rankers are taken for their mean on the same data set.
+            Where they have not ended a cell, what was expected of them counts, times what others took of what was
+            expected of these; where nothing was, their mean on other data sets. Those of which nothing is known are
+            not in it (:meth:`n_unknown`): another ranker's seconds say nothing of them.
         """
         known = {group: self._mean(group) for group, left in self._left.items() if left}
         if not self._taken:
@@ -82,15 +95,28 @@ class Forecast:
         return total / max(1, min(self._n_workers, sum(self._left.values())))
 
     def n_unknown(self) -> int:
-        """Return how many cells are left of rankers that have not ended one."""
+        """Return how many cells are left of rankers that have not ended one, and of which nothing was expected."""
         return sum(left for group, left in self._left.items() if left and self._mean(group) is None)
 
     def _mean(self, group: tuple[str, str]) -> float | None:
         if group in self._taken:
             n, total = self._taken[group]
             return total / n
+        if group in self._expected:
+            return self._expected[group] * self._pace(group[0])
         like = [total / n for (_, ranker), (n, total) in self._taken.items() if ranker == group[1]]
         return sum(like) / len(like) if like else None
+
+    def _pace(self, checksum: str) -> float:
+        """Return what cells took of what was expected of them: those of the data set, else all."""
+        ratios = {
+            group: total / n / self._expected[group]
+            for group, (n, total) in self._taken.items()
+            if self._expected.get(group)
+        }
+        here = [ratio for group, ratio in ratios.items() if group[0] == checksum]
+        # The first cell of a worker may have compiled.
+        return median_low(here or ratios.values()) if ratios else 1.0
 
     def words(self) -> str:
         """Say the time left, as far as it is known."""
@@ -137,12 +163,17 @@ class PlainProgress:
         self._stream = stream
         self._total = self._n_done = 0
         self._last = -_PLAIN_EVERY
+        self._expected: Mapping[tuple[str, str], float] = {}
         self._forecast = Forecast([], 1)
+
+    def expect(self, seconds: Mapping[tuple[str, str], float]) -> None:
+        """Take in what was estimated."""
+        self._expected = seconds
 
     def start(self, cells: Sequence[Cell], n_workers: int, at_work: Callable[[], list[str]]) -> None:
         """Begin."""
         self._total, self._n_done = len(cells), 0
-        self._forecast = Forecast(cells, n_workers)
+        self._forecast = Forecast(cells, n_workers, self._expected)
 
     def done(self, cell: Cell, seconds: float) -> None:
         """Print a line, unless the last one is too near."""
@@ -177,7 +208,12 @@ class BarProgress:
         self._console = Console(file=stream)
         self._bar: Any = None  # rich.progress.Progress
         self._task: Any = None
+        self._expected: Mapping[tuple[str, str], float] = {}
         self._forecast = Forecast([], 1)
+
+    def expect(self, seconds: Mapping[tuple[str, str], float]) -> None:
+        """Take in what was estimated."""
+        self._expected = seconds
 
     def start(self, cells: Sequence[Cell], n_workers: int, at_work: Callable[[], list[str]]) -> None:
         """Show the bar."""
@@ -191,7 +227,7 @@ class BarProgress:
             def render(self, task):
                 return Text("; ".join(at_work()), overflow="ellipsis", no_wrap=True)
 
-        forecast = self._forecast = Forecast(cells, n_workers)
+        forecast = self._forecast = Forecast(cells, n_workers, self._expected)
 
         class Left(progress.ProgressColumn):
             max_refresh = 0.5

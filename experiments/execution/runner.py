@@ -205,6 +205,8 @@ def run_study(
                 progress.note(f"this will take {found.words(executor.n_workers, len(missing))}")
             if compiles(missing):
                 progress.note("kernels are compiled first, once per installation (half a minute or more)")
+            if found is not None:
+                progress.expect(found.of_cells)
             options = {
                 "give_up": bool(launcher.get("give_up")),
                 "score_cache": bool(launcher.get("score_cache", True)),

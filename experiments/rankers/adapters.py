@@ -190,7 +190,7 @@ def rank(
             raise RankerError(f"{name} {why}")
     n_features = X.shape[1]
     if hasattr(built, "fit"):
-        _seed_estimator(built, seed)
+        seed_estimator(built, seed)
         _share_embeddings(built, memory)
         X = _own_copy(X, keep_sparse=_accepts_sparse(built), keep_type=_accepts_any_type(built))
         run = functools.partial(built.fit, X, y)
@@ -239,7 +239,16 @@ def _own_labels(built: Any, y: sparse.csr_matrix, name: str) -> sparse.csr_matri
     return y.astype(np.int8).toarray()
 
 
-def _seed_estimator(estimator: Any, seed: int) -> None:
+def seed_estimator(estimator: Any, seed: int) -> None:
+    """Set the seed of an estimator, and of those in it, where none is stated.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Made with :func:`build`.
+    seed : int
+        For each ``random_state`` that is None.
+    """
     if hasattr(estimator, "get_params") and hasattr(estimator, "set_params"):
         unset = {
             key: seed
@@ -312,7 +321,7 @@ def call(ranker: Mapping[str, Any], X: Any, y: Any, seed: int) -> Any:
     """
     built = build(ranker)
     if hasattr(built, "fit"):
-        _seed_estimator(built, seed)
+        seed_estimator(built, seed)
         built.fit(X, y)
         return built
     if "random_state" in parameter_names(built.func)[0] and built.keywords.get("random_state") is None:

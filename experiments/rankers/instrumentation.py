@@ -16,9 +16,6 @@ from threadpoolctl import ThreadpoolController
 
 from experiments.formatting import first_line
 
-#: numba's event of a function that has not been called with such arguments before in this process.
-_COMPILING = "numba:compiler_lock"
-
 
 class PeakMemory:
     """Resident high-water mark of this process while the block runs.
@@ -64,30 +61,22 @@ class Compilation:
 
     def __init__(self):
         self.happened = False
-        self._listener: Any = None
+        self._watch: Any = None
 
     def __enter__(self):
         if "numba" in sys.modules:
-            from numba.core import event
+            from reliefe._compiled import compilations
 
-            class Listener(event.Listener):
-                def on_start(listener, _):
-                    self.happened = True
-
-                def on_end(listener, _):
-                    pass
-
-            self._listener = Listener()
-            event.register(_COMPILING, self._listener)
+            self._watch = compilations()
+            self._begun = self._watch.__enter__()
         return self
 
     def __exit__(self, *exception):
-        if self._listener is None:
+        if self._watch is None:
             self.happened = "numba" in sys.modules
             return
-        from numba.core import event
-
-        event.unregister(_COMPILING, self._listener)
+        self._watch.__exit__(*exception)
+        self.happened = bool(self._begun)
 
 
 class Noise:

@@ -19,8 +19,8 @@ _OF_LABELS = (
 
 
 _OF_NUMBERS = (
-    "relieff…, reliefe…, random_forest, gradient_boosting, permutation_importance, mutual_information, anova_f, "
-    "and scikit-learn's regressors"
+    "relieff…, reliefe…, surf, multisurf, turf, vls, random_forest, gradient_boosting, permutation_importance, "
+    "mutual_information, anova_f, and scikit-learn's regressors"
 )
 #: Packages whose rankers take classes unless they say that they take numbers.
 _KNOWN = ("sklearn", "reliefe", "experiments", "fast_select", "skrebate")

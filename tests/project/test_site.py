@@ -84,5 +84,5 @@ def test_the_reference_shows_the_defaults_of_the_signature(site):
 
     text = html.unescape(re.sub(r"<[^>]+>", "", (site / "reference.html").read_text(encoding="utf-8")))
     shown = re.findall(r"target_distance \(\(('f1'[^)]*)\), default: (\S+) \)", " ".join(text.split()))
-    assert len(shown) == 2 and all("'cosine'" in choices for choices, _ in shown)
+    assert len(shown) == 3 and all("'cosine'" in choices for choices, _ in shown)
     assert {default for _, default in shown} == {f'"{reliefe.ReliefF().target_distance}"'}

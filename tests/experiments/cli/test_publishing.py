@@ -23,6 +23,8 @@ from experiments.errors import BadInputError
 from experiments.evaluation import versions as package_versions
 from experiments.execution.runner import run_study
 from experiments.execution.study import Study
+from experiments.figures import style
+from experiments.report.figures import draw_group
 from experiments.store.store import Store
 
 pytestmark = pytest.mark.slow
@@ -327,10 +329,32 @@ def test_the_page_of_all_studies_lists_what_is_decided_beyond_the_noise_and_who_
     assert re.search(rf"^\* \[tiny\]\(results/tiny.md\), .*: {re.escape(first)}.*; ", text, re.M)
 
 
-def test_figures_of_the_texts_are_those_that_are_published():
-    for file, _ in published_story.FIGURES.values():
-        shown = PROJECT_ROOT / "docs" / "results" / file
-        assert shown.read_bytes() == (publish.FOLDER / "figures" / file).read_bytes(), file
+def test_figures_of_the_texts_are_those_of_the_published_rows(tmp_path):
+    files = {file for file, _ in published_story.FIGURES.values()}
+    studies = {name for name in publish.studies() if any(file.startswith(f"{name}_") for file in files)}
+    with style.published():
+        for name in studies:
+            told = publish.compared(name)
+            for comparison in told.comparisons:
+                draw_group(told.frame, comparison, tmp_path)
+    for file in files:
+        shown, drawn = (
+            np.asarray(Image.open(folder / file).convert("RGB"), dtype=int)
+            for folder in (PROJECT_ROOT / "docs" / "results", tmp_path / "figures")
+        )
+        assert shown.shape == drawn.shape and np.abs(shown - drawn).max() <= 2, file
+
+
+def test_texts_are_written_where_figures_are_not_made(run, monkeypatch, tmp_path):
+    _, folder = run
+    monkeypatch.setattr(published_texts, "_PAGES", tmp_path)
+    monkeypatch.setattr(published_texts, "texts", lambda folder: {tmp_path / "a.md": "a"})
+    assert published_texts.write_texts(folder) == [tmp_path / "a.md"]
+    (name, _), *_ = published_story.FIGURES.values()
+    (folder / "figures").mkdir(exist_ok=True)
+    (folder / "figures" / name).write_bytes(b"picture")
+    assert published_texts.write_texts(folder) == [tmp_path / "a.md", tmp_path / name]
+    (folder / "figures" / name).unlink()
 
 
 def test_claims_are_checked_on_the_rows_of_all_published_studies(tmp_path, monkeypatch):

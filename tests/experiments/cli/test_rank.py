@@ -7,6 +7,7 @@ import logging
 import re
 import shlex
 from contextlib import redirect_stdout
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, cross_val_score
@@ -324,7 +326,7 @@ def test_a_numeric_target_is_ranked_for_by_rrelieff(run):
     frame.to_csv("t.csv", index=False)
     code, out, err = run("t.csv", "--target", "age")
     assert (code, err) == (0, "")
-    assert "target 'age': numbers from" in out and "; --as classes takes each number for a class" in out
+    assert "target 'age': numbers from" in out and "--as classes" not in out  # 24 numbers in 24 rows
     assert "ranker: RReliefF (it takes numeric targets" in out
     found = pd.read_csv("results/rank/t/ranking.csv")
     fitted = ReliefF(target="regression").fit(frame[list("abcd")], frame["age"])
@@ -471,7 +473,7 @@ def test_a_narrower_command_has_a_folder_of_its_own(run):
         ),
         (
             ["t.csv", "--target", "a", "--ranker", "surf_star"],
-            "SURF* takes no numeric target; use --ranker relieff (RReliefF) or multisurf, or --as classes",
+            "SURF* takes no numeric target; use --ranker relieff (RReliefF) or multisurf",
         ),
     ],
 )
@@ -613,3 +615,50 @@ def test_help_names_every_option(run, capsys):
     ):
         assert name in said
     assert f"{program('rank')} my.csv --target class" in said
+
+
+def test_p_belongs_to_the_weight_beside_it_where_the_ranker_has_a_seed(run):
+    frame = small(y=["u", "v"] * 12)
+    typed = ["--ranker", "random_forest", "--permutations", "20", "--subsamples", "0", "--seed", "3"]
+    code, _, err = run("t.csv", "--target", "y", *typed)
+    assert (code, err) == (0, "")
+    found = pd.read_csv("results/rank/t/ranking.csv").set_index("feature")
+    X, y = frame.drop(columns="y"), (frame["y"] == "v").to_numpy().astype(int)
+    forest = RandomForestClassifier(random_state=3)
+    expected = permutation_test(forest, X.to_numpy(float), y, n_permutations=20, random_state=3)
+    np.testing.assert_allclose(found.loc[X.columns, "weight"], expected.weights, rtol=1e-12)
+    np.testing.assert_allclose(found.loc[X.columns, "p"], expected.p_values, rtol=1e-12)
+
+
+def test_a_ranker_that_gives_other_weights_when_fitted_again_has_no_p(run, monkeypatch):
+    small(y=["u", "v"] * 12)
+    fits = []
+
+    def rank(*given):
+        fits.append(1)
+        found = whole(*given)
+        return replace(found, weights=found.weights + 0.01 * len(fits))
+
+    whole = ranking.rank
+    monkeypatch.setattr(ranking, "rank", rank)
+    code, out, err = run("t.csv", "--target", "y", "--permutations", "5", "--subsamples", "0")
+    assert code == 0 and "gives other weights when it is fitted again" in out + err
+    assert "p" not in pd.read_csv("results/rank/t/ranking.csv")
+
+
+def test_features_of_one_value_each_are_refused(run):
+    pd.DataFrame({"a": [1] * 8, "b": [2] * 8, "y": ["u", "v"] * 4}).to_csv("t.csv", index=False)
+    code, _, err = run("t.csv", "--target", "y")
+    assert code == 2 and "t.csv can be ranked: each has one value only" in err
+    assert not Path("results").exists()
+
+
+def test_classes_are_proposed_for_numbers_only_where_they_are_taken(run):
+    frame = small()
+    for values, taken in ((np.arange(24) * 1.5, False), (np.arange(24) % 3 / 2, True)):
+        frame.assign(y=values).to_csv("t.csv", index=False)
+        _, out, _ = run("t.csv", "--target", "y", "--as", "numbers")
+        assert ("--as classes" in out) == taken
+        code, _, err = run("t.csv", "--target", "y", "--as", "numbers", "--ranker", "random_forest")
+        assert code == 2 and ("--as classes" in err) == taken
+        assert (run("t.csv", "--target", "y", "--as", "classes")[0] == 0) == taken

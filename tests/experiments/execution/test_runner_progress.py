@@ -137,3 +137,31 @@ def test_one_has_no_plural():
     assert [count(number, "fold") for number in (0, 1, 2)] == ["0 folds", "1 fold", "2 folds"]
     assert count(1, "class", "classes") == "1 class" and count(2, "class", "classes") == "2 classes"
     assert count(np.int64(1), "row") == "1 row" and count(3.0, "row") == "3 rows"
+
+
+def test_an_estimate_stands_in_for_rankers_that_have_not_ended_a_cell():
+    a, b, c = cells_for("a", "b", "c")
+    (other,) = cells_for("b", checksum="1")
+    here, there = a[0].checksum, other[0].checksum
+    expected = {(here, "a"): 2.0, (here, "b"): 10.0, (there, "b"): 100.0}
+    forecast = Forecast([*a, *b, *other], 1, expected)
+    n = len(a)
+    forecast.done(a[0], 6.0)
+    # Three times what was expected, on the other data set too as long as nothing has ended there.
+    assert (forecast.seconds_left(), forecast.n_unknown()) == ((n - 1) * 6.0 + n * 30.0 + n * 300.0, 0)
+    forecast.done(other[0], 100.0)
+    assert forecast.seconds_left() == (n - 1) * 6.0 + n * 30.0 + (n - 1) * 100.0
+    # Of a ranker of which nothing was expected, nothing is known.
+    forecast = Forecast([*a, *c], 1, expected)
+    forecast.done(a[0], 2.0)
+    assert (forecast.seconds_left(), forecast.n_unknown()) == ((n - 1) * 2.0, n)
+
+
+def test_the_estimate_of_a_run_reaches_its_progress(tmp_path):
+    shown = Listening()
+    rankers = {name: cheap.function("slow", seconds=0.05, tag=name) for name in "ab"}
+    configs = [cheap.config(tmp_path, ranker, ranker_key=name) for name, ranker in rankers.items()]
+    result = run_study(configs, progress=shown)
+    assert result.exit_code == 0
+    assert sorted(ranker for _, ranker in shown._expected) == ["a", "b"]
+    assert all(seconds > 0 for seconds in shown._expected.values())

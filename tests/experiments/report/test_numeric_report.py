@@ -181,7 +181,7 @@ def test_the_page_of_all_studies_has_no_r2_in_its_columns_of_f1(made, tmp_path):
             [all_studies.StudyShown("mine", "made up", comparisons, frame)], tmp_path / "a.html"
         )
     )
-    assert {line["data set"] for line in page.lines("results")} == {"wine"}
+    assert {line["data set"] for line in page.lines("results-table")} == {"wine"}
 
 
 def test_curves_that_lie_below_0_are_in_sight():
