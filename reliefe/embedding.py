@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import logging
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -40,6 +44,12 @@ _UMAP_NEIGHBORS = 15  # UMAP's default
 _TRANSFORM_ROWS = 8192  # rows embedded at once; UMAP holds distances from these to all representatives
 _DENSE_ABOVE = 0.15  # share of non-zeros above which plain arrays are cheaper to embed
 _EQUAL_LOG_RATIOS = 1e-12
+#: Functions that a fit calls and that UMAP does not keep.
+_COMPILED_BY_UMAP = (
+    ("umap.umap_", "smooth_knn_dist"),
+    ("umap.umap_", "compute_membership_strengths"),
+    ("umap.layouts", "_nb_optimize_layout_euclidean_single_epoch"),
+)
 
 
 def representatives(
@@ -397,6 +407,7 @@ def _umap(d, knn, seed, **extra):
         warnings.simplefilter("ignore")  # umap warns of optional packages that are not needed here
         from umap import UMAP  # heavy to import, and not needed by every user of this package
 
+        _keep_compiled()
     if knn.n_neighbors < _UMAP_NEIGHBORS:
         logger.info(
             "ReliefE: UMAP's n_neighbors lowered to %d for %d samples.", knn.n_neighbors, knn.ids.shape[0]
@@ -410,6 +421,21 @@ def _umap(d, knn, seed, **extra):
         precomputed_knn=knn.precomputed(),
         **extra,
     )
+
+
+@lru_cache(maxsize=1)
+def _keep_compiled():
+    """Keep on disk what UMAP compiles anew in each process that fits, seconds each time.
+
+    Copies are tied to the version of UMAP, since numba only looks at the file of the function itself. The
+    parallel variant of the layout, which fits here do not use, is not kept: numba would not tell its copies apart.
+    """
+    for module, name in _COMPILED_BY_UMAP:
+        function = getattr(import_module(module), name, None)
+        with suppress(AttributeError):  # another version of UMAP, or nothing is compiled
+            function.enable_caching()
+            file = function._cache._cache_file
+            file._source_stamp = (file._source_stamp, version("umap-learn"))
 
 
 def _user_model(embedding, n_components):

@@ -25,7 +25,6 @@ from experiments.formatting import count, duration
 from experiments.locate import locate
 from experiments.metrics.duration import Size, fold_seconds
 from experiments.store.store import Store
-from reliefe._compiled import any_kept
 from reliefe.ranking import descending_order
 
 _logger = logging.getLogger(__name__)
@@ -151,7 +150,8 @@ def estimate_study(
             study.sizes,
             shared=bool(launcher.get("score_cache", True)),
         )
-        return replace(found, once=seconds_before_fits(missing, compiled=any_kept()))
+        compiled = not _with_kernels(missing) or any_kept()
+        return replace(found, once=seconds_before_fits(missing, compiled=compiled))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         _logger.debug("no estimate of the time: %s", error)
         return None
@@ -274,6 +274,26 @@ def compiles(missing: Iterable[Cell]) -> bool:
     """
     ours = any(str(cell.ranking.get("_target_", "")).startswith("reliefe.") for cell in missing)
     return ours and not any_kept()
+
+
+def any_kept() -> bool:
+    """Ask the library whether compiled kernels are on disk; numba and all kernels are imported for that.
+
+    Returns
+    -------
+    bool
+    """
+    from reliefe import _compiled
+
+    return _compiled.any_kept()
+
+
+def _with_kernels(missing: Iterable[Cell]) -> bool:
+    return any(
+        str(cell.ranking.get("_target_", "")).partition(".")[0] in ("reliefe", "fast_select")
+        or (cell.task == "multilabel" and "Forest" in str(cell.learner.get("_target_")))
+        for cell in missing
+    )
 
 
 def seconds_before_fits(missing: Iterable[Cell], *, compiled: bool) -> float:

@@ -169,6 +169,22 @@ def test_without_a_place_umap_is_compiled_too(tmp_path):
     assert d == 2 and telling and said.count(UNKEPT) == 1
 
 
+KEPT_BY_UMAP = """
+from umap import layouts, umap_
+kept = [umap_.smooth_knn_dist, umap_.compute_membership_strengths]
+kept.append(layouts._nb_optimize_layout_euclidean_single_epoch)
+uses = [[sum(each.stats.cache_hits.values()), sum(each.stats.cache_misses.values())] for each in kept]
+print(json.dumps([uses, E.tolist()]))
+"""
+
+
+def test_what_umap_compiles_in_each_process_is_kept():
+    program = UMAP_FIT.rpartition("import umap")[0] + KEPT_BY_UMAP
+    first, later = (run(program) for _ in range(2))  # the first one compiles if nobody has
+    assert later[0] == [[1, 0]] * 3
+    assert later[1] == first[1]
+
+
 LATER = """
 import json, shutil, sys, warnings
 from pathlib import Path

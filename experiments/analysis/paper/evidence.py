@@ -60,6 +60,8 @@ def drawn_means(
     there = ~np.isnan(values)
     n = there.sum(axis=0)
     means = np.where(there, values, 0.0).sum(axis=0) / np.maximum(n, 1)
+    if not len(normals):
+        return np.where(n > 0, means, np.nan), np.empty((0, len(means)))
     apart = np.where(there, values - means, 0.0)
     draws = np.repeat(means[None, :], len(normals), axis=0)
     for size in np.unique(n[n > 1]):

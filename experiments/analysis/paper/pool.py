@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,8 +73,19 @@ class Rankings:
         -------
         set of (data set, ranker)
         """
-        rows = self.timed if times else self.scored
-        return set(rows[_CELL].drop_duplicates().itertuples(index=False, name=None)) | set(self.ended)
+        return set(self._timed_there if times else self._scored_there)
+
+    @cached_property
+    def _scored_there(self) -> frozenset[tuple[str, str]]:
+        return _cells_of(self.scored) | self.ended.keys()
+
+    @cached_property
+    def _timed_there(self) -> frozenset[tuple[str, str]]:
+        return _cells_of(self.timed) | self.ended.keys()
+
+
+def _cells_of(rows: pd.DataFrame) -> frozenset[tuple[str, str]]:
+    return frozenset(rows[_CELL].drop_duplicates().itertuples(index=False, name=None))
 
 
 @dataclass(frozen=True)
