@@ -46,8 +46,8 @@ _FOLDS = 2
 #: Phases of a fit that are shorter may be equal by chance, seconds.
 _LEAST_PHASE = 0.005
 #: What a worker spends before its first fits, seconds: kernels of this project loaded or, where none are on disk,
-#: compiled for one class of rankers and for each further one; UMAP loaded, or compiled; kernels for forests of labels
-#: compiled.
+#: compiled for one class of rankers and for each further one; kernels for forests of labels compiled; UMAP
+#: loaded, or compiled.
 _LOADED, _COMPILED, _COMPILED_MORE, _COMPILED_LEARNER = 1.3, 17.0, 8.0, 18.0
 _UMAP_LOADED, _UMAP_COMPILED = 1.8, 10.4
 #: The share of the learner's fits that are left for a ranker after the first, where it is not known.
