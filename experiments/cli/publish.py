@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 FOLDER = PROJECT_ROOT / "results" / "published"
 #: Weights are published for the folds of so many repeats; with those of all, wide data would take gigabytes.
 WEIGHTS_OF_REPEATS = 1
-#: Nor are those of more columns than this.
-WEIGHTS_OF_COLUMNS = 10_000
+#: Nor are those of more columns than this: of the paper's data sets, and of others.
+WEIGHTS_OF_COLUMNS, WEIGHTS_OF_OTHER_COLUMNS = 10_000, 2_500
 
 ResolvedConfig = Mapping[str, Any]
 
@@ -128,6 +128,7 @@ def collect(
     known: dict[str, KnownData] = {}
     wanted: dict[str, str] = {}  # key of a cell → the first study that has it
     feature_names: dict[str, Sequence[str]] = {}  # by key of a cell
+    most_columns: dict[str, int] = {}  # likewise
     for name in studies(folder) if names is None else names:
         configs = _configs(name, folder, local_data)
         study = Study(configs, skip_absent=True)
@@ -135,11 +136,15 @@ def collect(
         done = [cell for cell in study.named.values() if any(each.get(cell.key) == "ok" for each in states)]
         counts[name] = (len(done), len(study.named))
         known |= _known(study, configs, done)
+        of_paper = {each["dataset_key"] for each in configs if each["dataset"].get("paper")}
         index[name] = [[cell.key, cell.dataset, cell.ranker, cell.protocol] for cell in done]
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
                 wanted.setdefault(key, name)
             feature_names.setdefault(cell.key, study.feature_names[cell.dataset])
+            most_columns[cell.key] = (
+                WEIGHTS_OF_COLUMNS if cell.dataset in of_paper else WEIGHTS_OF_OTHER_COLUMNS
+            )
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as new:
         packs = Path(new) / "rows" / "packs"
@@ -148,7 +153,10 @@ def collect(
             mine = (key for key, first in wanted.items() if first == name)
             found = ((key, _found(stores, key, timed=times is None)) for key in mine)
             light = (
-                _lightened(_with_top_features(table, feature_names.get(key, ())))
+                _lightened(
+                    _with_top_features(table, feature_names.get(key, ())),
+                    most_columns.get(key, WEIGHTS_OF_COLUMNS),
+                )
                 for key, table in found
                 if table is not None
             )
@@ -426,11 +434,11 @@ def _with_top_features(table: pa.Table, names: Sequence[str]) -> pa.Table:
     return table
 
 
-def _lightened(table: pa.Table) -> pa.Table:
+def _lightened(table: pa.Table, most_columns: int) -> pa.Table:
     """Leave out the weights of later repeats, and of very many columns."""
     place = table.schema.get_field_index("weights")
     late = pc.greater_equal(table["repeat"], WEIGHTS_OF_REPEATS)
-    left_out = pc.or_(late, pc.greater(table["n_features"], WEIGHTS_OF_COLUMNS))
+    left_out = pc.or_(late, pc.greater(table["n_features"], most_columns))
     nothing = pa.nulls(table.num_rows, ROW_SCHEMA.field("weights").type)
     return table.set_column(
         place, ROW_SCHEMA.field("weights"), pc.if_else(left_out, nothing, table["weights"])

@@ -103,13 +103,27 @@ def test_published_rows_are_those_that_were_run_but_for_weights_of_later_repeats
 
 
 def test_weights_of_very_many_columns_are_not_published(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(publish, "WEIGHTS_OF_COLUMNS", 20)  # wine has 13, breast_cancer 30
+    monkeypatch.setattr(publish, "WEIGHTS_OF_OTHER_COLUMNS", 20)  # wine has 13, breast_cancer 30
     folder = tmp_path / "narrow"
     publish.collect(tmp_path / "results", None, folder, ["tiny"])
     found, _ = publish.rows("tiny", folder)
     first = found[found["repeat"] == 0]
     wide = first["dataset"] == "breast_cancer"
     assert first["weights"][wide].isna().all() and first["weights"][~wide].notna().all() and wide.any()
+
+
+def test_more_weights_of_the_papers_data_sets_are_published(run, tmp_path, monkeypatch):
+    def of_paper(name, folder, local_data=None):
+        return [
+            {**each, "dataset": {**each["dataset"], "paper": {"rows": 1}}} for each in configs(name, folder)
+        ]
+
+    monkeypatch.setattr(publish, "WEIGHTS_OF_OTHER_COLUMNS", 1)
+    monkeypatch.setattr(publish, "_configs", of_paper)
+    folder = tmp_path / "paper"
+    publish.collect(tmp_path / "results", None, folder, ["tiny"])
+    found, _ = publish.rows("tiny", folder)
+    assert found[found["repeat"] == 0]["weights"].notna().all()
 
 
 def test_seconds_are_means_over_data_sets_that_all_with_times_have(run, tmp_path, monkeypatch):
