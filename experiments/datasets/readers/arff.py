@@ -29,7 +29,14 @@ from experiments.formatting import count
 from experiments.paths import Places
 
 #: Raised by one when the same bytes are read differently.
-_VERSION = 2
+_VERSION = 3
+
+#: An attribute's name and type: a name in quotation marks with backslashes before those inside, or with none before
+#: them, or a name without; the first that leaves a type.
+_ATTRIBUTES = tuple(
+    re.compile(rf"@attribute\s+({name})\s+(.+)", re.IGNORECASE)
+    for name in (r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", r"\".*\"|'.*'", r"[^{}%,\s]*")
+)
 
 #: The longest piece of a line that a message repeats.
 _SHOWN = 60
@@ -176,7 +183,7 @@ def parse(content: bytes, name: str) -> Arff:
     lines = _Lines(Content(name, content, "").text)
     if not lines.has_keywords:
         raise DatasetError(f"{name}: no @RELATION, @ATTRIBUTE or @DATA line found: is it ARFF?")
-    decoder = liac.ArffDecoder()
+    decoder = _Decoder()
     texts: dict[int, list[str]] = {}
     try:
         header = decoder.decode(lines, encode_nominal=True, return_type=lines.kind)
@@ -195,7 +202,7 @@ def parse(content: bytes, name: str) -> Arff:
         [str(each) for each in kind] if isinstance(kind, list) else ("text" if kind == "STRING" else None)
         for _, kind in attributes
     ]
-    return Arff([_unescaped(attribute) for attribute, _ in attributes], values, table, name, texts)
+    return Arff([attribute for attribute, _ in attributes], values, table, name, texts)
 
 
 def stacked(tables: Sequence[Arff]) -> Arff:
@@ -361,6 +368,25 @@ class _Lines:
     @property
     def current(self) -> str:
         return self._lines[max(self.number, 1) - 1].strip()
+
+
+class _Decoder(liac.ArffDecoder):
+    """Decoder that takes one pair of quotation marks off a name, not all that it begins and ends with."""
+
+    def _decode_attribute(self, s: str) -> tuple[str, Any]:
+        refused: liac.ArffException = liac.BadAttributeFormat()
+        for pattern in _ATTRIBUTES:
+            found = pattern.fullmatch(s)
+            if not found:
+                continue
+            name, kind = found.groups()
+            if len(name) > 1 and name[0] in "'\"" and name[-1] == name[0]:
+                name = name[1:-1]
+            try:
+                return _unescaped(name).strip(), super()._decode_attribute(f"@attribute x {kind}")[1]
+            except liac.BadAttributeType as error:
+                refused = error
+        raise refused
 
 
 def _read_exactly(decoder: liac.ArffDecoder, attributes: Sequence[tuple[str, Any]]) -> None:
