@@ -256,7 +256,7 @@ def _source(file: Content, path: str, layout: Layout, wanted: Sequence[Column]) 
         raise ConfigError(f"{file.name}: spreadsheets are read as .xlsx; save it as that, or as CSV")
     words = list(MISSING_WORDS if layout.na_values is None else layout.na_values)
     if name.endswith((".xlsx", ".xlsm")):
-        cells, sheet = sheet_grid(file, layout.sheet)
+        cells, sheet = sheet_grid(file, layout.sheet, layout.skip_rows or 0)
         where = f"{file.name}, sheet {sheet!r}"
         first = 2 + (layout.skip_rows or 0)
         return _of_cells(file, cells, layout, words, where, first)

@@ -2,6 +2,8 @@
 
 import gzip
 import logging
+import re
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -282,6 +284,77 @@ def test_sheets_are_named():
     with pytest.raises(BadInputError, match=r"unknown sheet of .* 'too'; did you mean two\?"):
         read_table("t.xlsx", ["y"], layout=Layout(sheet="too"))
     assert column_names("t.xlsx", Layout(sheet="2")) == ["a", "y"]
+
+
+def sheet_of(*rows, name="t.xlsx"):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(name)
+
+
+def with_sheet_changed(change, name="t.xlsx"):
+    """Write what another program would: openpyxl writes no values of formulas, and always the table's size."""
+    with zipfile.ZipFile(name) as file:
+        parts = {each: file.read(each) for each in file.namelist()}
+    (sheet,) = (each for each in parts if "worksheets/" in each)
+    changed = change(parts[sheet].decode())
+    assert changed != parts[sheet].decode()
+    with zipfile.ZipFile(name, "w") as file:
+        for each, content in (parts | {sheet: changed.encode()}).items():
+            file.writestr(each, content)
+
+
+@pytest.mark.parametrize(
+    ("rows", "cell"),
+    [
+        ([["a", "b", "y"], [1, "=A2*2", "u"], [2, 3, "v"]], "B2"),
+        ([["a", '="b"', "y"], [1, 2, "u"], [2, 3, "v"]], "B1"),
+        ([["a", "b", "y"], [1, 2, "u"], [2, 3, "=A3"]], "C3"),
+        ([["a", "y", "=A1"], [1, "u", "=A2"], [2, "v", "=A3"]], "C1"),
+        ([["=B1", "y"], ["=1", "=2"]], "A1"),
+    ],
+)
+def test_a_formula_without_a_value_is_no_empty_cell(rows, cell):
+    sheet_of(*rows)
+    for layout in (Layout(), Layout(transpose=True), Layout(sheet="1")):
+        with pytest.raises(BadInputError) as error:
+            read_table("t.xlsx", ["y"], layout=layout)
+        assert str(error.value).endswith(
+            f"t.xlsx, sheet 'Sheet': cell {cell} holds a formula without a value; open and save the file in a "
+            "spreadsheet program first"
+        )
+
+
+def test_a_formula_in_a_line_that_is_passed_over_and_on_another_sheet():
+    sheet_of(["=TODAY()"], ["a", "b", "y"], [1, None, "u"], [2, 3, "v"])
+    assert read_table("t.xlsx", ["y"], layout=Layout(skip_rows=1)).names == ("a", "b")
+    with pytest.raises(BadInputError, match="cell A1 holds a formula"):
+        read_table("t.xlsx", ["y"])
+    book = openpyxl.load_workbook("t.xlsx")
+    book.create_sheet("sums").append(["=Sheet!A3"])
+    book.save("t.xlsx")
+    with pytest.raises(BadInputError, match="has 2 sheets; say which one"):
+        read_table("t.xlsx", ["y"], layout=Layout(skip_rows=1))
+    assert read_table("t.xlsx", ["y"], layout=Layout(sheet="Sheet", skip_rows=1)).names == ("a", "b")
+
+
+def test_values_of_formulas_are_read():
+    sheet_of(["a", "b", "c", "y"], [1, "=A2*2", '=""', "u"], [2, 3, 5, "v"], [4, 9, None, "v"])
+
+    def computed(text):
+        text = re.sub(r"<f>A2\*2</f><v ?/?>(</v>)?", "<f>A2*2</f><v>2.5</v>", text)
+        return re.sub(r'<c r="C2"><f>""</f><v ?/?>(</v>)?', '<c r="C2" t="str"><f>""</f><v></v>', text)
+
+    with_sheet_changed(computed)
+    table = read_table("t.xlsx", ["y"])
+    np.testing.assert_array_equal(table.X, [[1, 2.5, np.nan], [2, 3, 5], [4, 9, np.nan]])
+
+
+def test_a_sheet_is_read_to_its_end_whatever_size_it_states():
+    sheet_of(["a", "b", "y"], [1, 2, "u"], [2, 3, "v"])
+    with_sheet_changed(lambda text: text.replace('<dimension ref="A1:C3"', '<dimension ref="A1"'))
+    assert read_table("t.xlsx", ["y"]).X.tolist() == [[1, 2], [2, 3]]
 
 
 def test_a_transposed_table_with_uneven_lines():
