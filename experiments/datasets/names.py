@@ -29,6 +29,9 @@ _MADE_BY_R = ("X", "X.1", "V1")
 #: A first column of a table without names is looked at from so many rows on; fewer may be whole numbers by chance.
 _COUNTED_FROM = 10
 
+#: What messages say of two columns of one name: readers of tables take spaces around names off.
+COMPARED = "names are compared without spaces around them"
+
 _PLAIN = re.compile(r"[A-Za-z0-9_.\-]+")
 
 
@@ -68,14 +71,16 @@ def find_columns(column: Column, names: Sequence[str]) -> list[int]:
     -------
     list of int
         Columns of exactly this name; if there are none, those whose names differ only in how accented letters are
-        written (composed or decomposed); else the place. Empty when there is no such column, longer than 1 when
-        several columns have the name.
+        written (composed or decomposed), or in spaces around what was typed; else the place. Empty when there is no
+        such column, longer than 1 when several columns have the name.
     """
     text = str(column)
     found = [place for place, name in enumerate(names) if name == text]
     if not found and not text.isascii():
         form = composed(text)
         found = [place for place, name in enumerate(names) if composed(name) == form]
+    if not found and text.strip() != text:
+        return find_columns(text.strip(), names)
     if not found and isinstance(column, int) and not isinstance(column, bool):
         return [column % len(names)] if -len(names) <= column < len(names) else []
     return found

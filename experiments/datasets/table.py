@@ -17,7 +17,7 @@ from scipy import sparse
 
 from experiments.datasets.classes import check_target_is_no_number
 from experiments.datasets.download.files import Content, read_file
-from experiments.datasets.names import Column, find_columns, is_nameless
+from experiments.datasets.names import COMPARED, Column, find_columns, is_nameless
 from experiments.datasets.raw import RawData, as_text
 from experiments.datasets.readers.delimited import MISSING_WORDS
 from experiments.datasets.readers.frame import FrameReader
@@ -74,7 +74,7 @@ class Table:
     X : ndarray of float64, shape (n, p)
         NaN: missing. A category is a place in its list of values.
     names : tuple of str, length p
-        Of the features, exactly as in the file.
+        Of the features, as in the file, without spaces around them.
     categories : dict of int to list of str
         Column of X → its values.
     task : str
@@ -339,8 +339,8 @@ def _check_twice(file: str, header: Sequence[str], gone: set[int]) -> None:
         if len(found) > 1:
             shown = ", ".join(str(place + 1) for place in found)
             raise DatasetError(
-                f"{file}: {len(found)} columns are called {name!r} (columns {shown}); give them different names, "
-                f"or leave all but one out by its place, from 0: dataset.leave_out={found[1]}"
+                f"{file}: {len(found)} columns are called {name!r} (columns {shown}; {COMPARED}); give them "
+                f"different names, or leave all but one out by its place, from 0: dataset.leave_out={found[1]}"
             )
 
 

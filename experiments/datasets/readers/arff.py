@@ -21,7 +21,7 @@ from scipy import sparse
 from experiments.datasets.classes import exactly
 from experiments.datasets.column_kinds import EXACT
 from experiments.datasets.download.files import Content, read_files
-from experiments.datasets.names import Column, check_row_names, find_columns, listed, suggestion
+from experiments.datasets.names import COMPARED, Column, check_row_names, find_columns, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import ConfigError, DatasetError
@@ -329,7 +329,7 @@ def label_list(file: Content) -> list[str]:
     except ElementTree.ParseError as error:
         raise DatasetError(f"{file.name} is no XML: {error}") from error
     given = [each.get("name") for each in root.iter() if each.tag.rpartition("}")[2] == "label"]
-    found = [_unescaped(each) for each in given if each is not None]
+    found = [_unescaped(each).strip() for each in given if each is not None]
     if not found or len(found) < len(given):
         raise DatasetError(f"{file.name}: " + ("a label has no name" if given else "no labels in it"))
     twice = sorted({each for each in found if found.count(each) > 1})
@@ -487,7 +487,8 @@ def _reason(error: liac.ArffException, lines: _Lines) -> str:
         return "no @data line found: is it ARFF, and whole?"
     if isinstance(error, liac.BadAttributeName):
         error.line = lines.number
-        return f"{re.sub(r' at line [0-9]+', '', str(error))[:200]} ({shown})"
+        told = re.sub(r" at line [0-9]+", "", str(error)).rstrip(".")[:200]
+        return f"{told}; {COMPARED} ({shown})"
     error.line = lines.number
     told = re.sub(r",? (?:at|in) line -?[0-9]+(?=[.:]?)", "", str(error))
     return f"{told[:200]} ({shown})"

@@ -301,7 +301,7 @@ class TextTable:
         if lines.header is None:
             self.names, self.header = numbered_names(lines.n_columns), None
         else:
-            self.names = _made_different(lines.header)
+            self.names = made_different(lines.header)
             self.header = [name or made for name, made in zip(lines.header, self.names, strict=True)]
 
     def frame(self) -> pd.DataFrame:
@@ -446,8 +446,18 @@ class TextTable:
             raise DatasetError(f"{self.file} is no even table: {self._uneven(error)}{self._hint}") from error
 
 
-def _made_different(names: Sequence[str]) -> list[str]:
-    """Make names unique by numbers, and name the nameless, both as pandas does."""
+def made_different(names: Sequence[str]) -> list[str]:
+    """Make names unique by numbers, and name the nameless, both as pandas does.
+
+    Parameters
+    ----------
+    names : sequence of str
+        As in the file, "" where there is none.
+
+    Returns
+    -------
+    list of str
+    """
     given, used, result = set(names), set(), []
     for place, name in enumerate(names):
         made = name or f"Unnamed: {place}"

@@ -13,6 +13,7 @@ from scipy import sparse
 from experiments.datasets.classes import classes_of_texts, exactly
 from experiments.datasets.column_kinds import EXACT, are_dates, merged, no_feature, numbers_of, odd_number
 from experiments.datasets.names import (
+    COMPARED,
     Column,
     as_typed,
     check_first_column,
@@ -134,8 +135,8 @@ class FrameReader:
         if found:
             shown = ", ".join(str(place) for place in found[:_SHOWN])
             raise DatasetError(
-                f"{self._file}: {len(found)} columns are called {column!r} (dataset.{key}): {shown}, from 0; "
-                "give the place of the one that is meant in place of the name"
+                f"{self._file}: {len(found)} columns are called {column!r} (dataset.{key}): {shown}, from 0 "
+                f"({COMPARED}); give the place of the one that is meant in place of the name"
             )
         line = self._line_with(text) if self._line_with else None
         hint = suggestion(text, self._names) + self._hint
@@ -243,7 +244,9 @@ class FrameReader:
         }
         if doubles:
             known = ", ".join(list(doubles)[:_SHOWN]) + (", …" if len(doubles) > _SHOWN else "")
-            logger.warning("%s: several columns have the same name; known as %s", self._file, known)
+            logger.warning(
+                "%s: several columns have the same name; known as %s (%s)", self._file, known, COMPARED
+            )
 
     def _tell_of_nameless(self, X: np.ndarray, kept: Sequence[int], values: dict[int, list[str]]) -> None:
         """Tell of columns without a name that hold whole numbers: rows taken twice have the same one twice."""

@@ -116,6 +116,73 @@ def test_every_format_gives_the_same_table(make):
     assert table.missing.sum() == 2 and table.constant == []
 
 
+def in_csv(frame):
+    frame.to_csv("t.csv", index=False)
+    return "t.csv", Layout()
+
+
+def in_xlsx(frame):
+    frame.to_excel("t.xlsx", index=False)
+    return "t.xlsx", Layout()
+
+
+def in_parquet(frame):
+    frame.to_parquet("t.parquet")
+    return "t.parquet", Layout()
+
+
+def in_arff(frame):
+    kinds = ["numeric" if pd.api.types.is_numeric_dtype(kind) else "string" for kind in frame.dtypes]
+    lines = [f"@attribute '{name}' {kind}" for name, kind in zip(frame, kinds, strict=True)]
+    written("\n".join(["@relation t", *lines, "@data", frame.to_csv(index=False, header=False)]), "t.arff")
+    return "t.arff", Layout()
+
+
+def in_transposed_csv(frame):
+    turned = frame.T
+    turned.columns = [f"s{place}" for place in turned.columns]
+    turned.to_csv("t.csv")
+    return "t.csv", Layout(transpose=True)
+
+
+def in_transposed_parquet(frame):
+    turned = frame.T.astype(str)
+    turned.columns = [f"s{place}" for place in turned.columns]
+    turned.reset_index().to_parquet("t.parquet")
+    return "t.parquet", Layout(transpose=True)
+
+
+FORMATS = [in_csv, in_xlsx, in_parquet, in_arff, in_transposed_csv, in_transposed_parquet]
+
+
+@pytest.mark.parametrize("make", FORMATS)
+@pytest.mark.parametrize("typed", ["the class", " the class ", "the class "])
+def test_names_are_without_spaces_around_them(make, typed):
+    frame = pd.DataFrame({" a": [1.5, 2, 3], "b  c ": [3.5, 2, 2], " the class ": ["u", "v", "u"]})
+    path, layout = make(frame)
+    table = read_table(path, [typed], layout=layout)
+    assert (table.names, table.targets) == (("a", "b  c"), ("the class",))
+    assert column_names(path, layout)[-3:] == ["a", "b  c", "the class"]
+
+
+@pytest.mark.parametrize("make", [each for each in FORMATS if each is not in_arff])
+def test_names_that_differ_in_spaces_around_them_are_one(make):
+    path, layout = make(pd.DataFrame({"a": [1.5, 2], "a ": [3.5, 2], "y": ["u", "v"]}))
+    first = 2 if layout.transpose else 1
+    with pytest.raises(BadInputError) as error:
+        read_table(path, ["y"], layout=layout)
+    assert (
+        f"2 columns are called 'a' (columns {first}, {first + 1}; names are compared without spaces around them); "
+        "give them different names"
+    ) in str(error.value)
+
+
+def test_attributes_that_differ_in_spaces_around_them_are_one():
+    path, _ = in_arff(pd.DataFrame({"a": [1.5, 2], "a ": [3.5, 2], "y": ["u", "v"]}))
+    with pytest.raises(BadInputError, match=r"line 3: .* name a, .* compared without spaces around them"):
+        read_table(path, ["y"])
+
+
 def test_codes_as_text_in_a_sheet_stay_names(caplog):
     frame = pd.DataFrame(
         {"dose": ["0.5", "1.25", "0.5", "3"], "site": ["1", "2", "2", "1"], "y": list("abab")}
@@ -223,7 +290,8 @@ def test_a_name_with_a_dash_or_a_number_is_found():
         (
             "a,b,a,y\n1,2,3,x\n3,4,5,y\n",
             "y",
-            "2 columns are called 'a' (columns 1, 3); give them different names",
+            "2 columns are called 'a' (columns 1, 3; names are compared without spaces around them); give them "
+            "different names",
         ),
         ("a,y\n1,x\n2,\n", "y", "line 3: no class in column 'y' (1 of 2 rows have none)"),
         ("a,y\n1,x\ninf,z\n", "y", "line 3: column 'a' is infinite"),
