@@ -38,7 +38,8 @@ _EXAMPLES = """examples:
   {rank} my.csv --target red,round            (several columns of 0 and 1: labels)
 
 A name that begins with a dash is typed with an equals sign: --target=-x. A name may be replaced by its place, from
-0 (-1 is the last column). The page docs/rank-your-table.md describes the output."""
+0 (-1 is the last column); 'number 1' is the first column too. The page docs/rank-your-table.md describes the
+output."""
 
 
 class _Parser(argparse.ArgumentParser):

@@ -6,6 +6,7 @@ missing, columns that name the samples are found, and the target may be a number
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,9 @@ from experiments.errors import ConfigError, DatasetError, wrong_name
 
 #: What the target may be taken for.
 KINDS = ("auto", "classes", "numbers")
+
+#: What stands for the name of a column that has none; the first is number 1.
+_NUMBERED = re.compile(r"number (\d+)")
 
 #: A target of numbers with more different ones than this, and fewer samples to each than the second, is a number.
 _MOST_CLASSES, _SAMPLES_PER_CLASS = 10, 10
@@ -88,7 +92,7 @@ class Table:
     sample_names : tuple of str, length n, or empty
         From the first column that names samples.
     name_columns : tuple of (str, str)
-        Columns that were taken for names of samples, and why.
+        Columns that were taken for names of samples, and why. One without a name is called "number 1" and so on.
     left_out : tuple of str
         Columns that were left out on request.
     """
@@ -156,7 +160,8 @@ def read_table(
     layout : Layout, optional
         How the file is laid out.
     keep : sequence of str
-        Columns that are features although they look like names of samples.
+        Columns that are features although they look like names of samples. Here and elsewhere, "number 1" is the
+        first column, and 0 its place, where no column has that name.
     leave_out : sequence of str
         Columns that are no features.
     categories : sequence of str
@@ -181,9 +186,9 @@ def read_table(
     source = _source(file, path, layout, [*targets, *keep, *leave_out, *categories])
     reader = source.make_reader()
     wanted = _places(reader, source.header, targets)
-    kept = {reader.place(_column(each, source.header), "keep") for each in keep}
-    gone = [reader.place(_column(each, source.header), "leave_out") for each in leave_out]
-    named = [reader.place(_column(each, source.header), "nominal") for each in categories]
+    kept = {_place(reader, each, source.header, "keep") for each in keep}
+    gone = [_place(reader, each, source.header, "leave_out") for each in leave_out]
+    named = [_place(reader, each, source.header, "nominal") for each in categories]
     _check_twice(file.name, source.header, {*gone})
     skipped = {*wanted, *gone, *kept, *named}
     found = sample_name_columns(source.frame, source.header, skipped, file.name, source.decimal)
@@ -195,9 +200,9 @@ def read_table(
         source.as_texts([*named, *(wanted if len(wanted) == 1 else [])])
         reader = source.make_reader()
     raw = (
-        reader.raw([], [*left, wanted[0]], named)
+        reader.raw([], [*left, wanted[0]], named, sorted(kept))
         if numeric
-        else reader.raw(wanted[0] if len(wanted) == 1 else wanted, left, named)
+        else reader.raw(wanted[0] if len(wanted) == 1 else wanted, left, named, sorted(kept))
     )
     X = np.ascontiguousarray(raw.X, dtype=np.float64)
     _check_values(X, raw, file.name)
@@ -224,7 +229,8 @@ def read_table(
 
 
 def _shown(name: str, place: int) -> str:
-    return f"number {place + 1}" if is_nameless(name) else name
+    made_up = not name.strip() or name.lower().startswith(("unnamed:", "...", "__index_level_"))
+    return f"number {place + 1}" if made_up and is_nameless(name) else name
 
 
 def column_names(path: str, layout: Layout | None = None) -> list[str]:
@@ -310,21 +316,24 @@ def _of_frame(file: Content, frame: pd.DataFrame, where: str, place_of: Callable
     return _Source(file, frame, lambda: FrameReader(frame, where, place_of, header=header), header)
 
 
-def _column(typed: str, header: Sequence[str]) -> Column:
-    """Take what was typed for a name where there is one, else for a place if it is a whole number."""
-    if not find_columns(typed, header) and typed.lstrip("-").isdecimal():
-        return int(typed)
-    return typed
+def _place(reader: FrameReader, typed: str, header: Sequence[str], key: str) -> int:
+    """Find a column by its name where there is one of it, else by its number from 1, or by its place from 0."""
+    if not find_columns(typed, header):
+        number = _NUMBERED.fullmatch(typed)
+        if number and 1 <= int(number[1]) <= len(header):
+            return int(number[1]) - 1
+        if typed.lstrip("-").isdecimal():
+            return reader.place(int(typed), key)
+    return reader.place(typed, key)
 
 
 def _places(reader: FrameReader, header: Sequence[str], targets: Sequence[str]) -> list[int]:
     places = []
     for typed in targets:
-        column = _column(typed, header)
-        parts = [column]
-        if isinstance(column, str) and "," in typed and not find_columns(typed, header):
-            parts = [_column(each.strip(), header) for each in typed.split(",") if each.strip()]
-        places += [reader.place(each, "target") for each in parts]
+        parts = [typed]
+        if "," in typed and not find_columns(typed, header):
+            parts = [each.strip() for each in typed.split(",") if each.strip()]
+        places += [_place(reader, each, header, "target") for each in parts]
     if len(set(places)) < len(places):
         raise DatasetError("a column is named twice in dataset.target")
     return places

@@ -101,6 +101,7 @@ class FrameReader:
         self._words_given = words_given
         self._line_with = line_with
         self._digits = digits
+        self._kept: set[int] = set()
         header = list(self._names if header is None else header)
         self._twice = {
             name for name, count in pd.Series(header, dtype=object).value_counts().items() if count > 1
@@ -171,6 +172,7 @@ class FrameReader:
         target: Column | Sequence[Column],
         leave_out: Column | Sequence[Column],
         nominal: Column | Sequence[Column],
+        kept: Sequence[int] = (),
     ) -> RawData:
         """Take the frame apart.
 
@@ -182,6 +184,8 @@ class FrameReader:
             Columns that are no features.
         nominal : str, int, or sequence of them
             Columns that hold names even where they look like numbers.
+        kept : sequence of int
+            Places of columns that are features though they look like numbers of rows.
 
         Returns
         -------
@@ -194,6 +198,7 @@ class FrameReader:
             numbers that are one as floats, dates, lists, names of rows; two features of one name; a row without a
             class; a label other than 0 and 1.
         """
+        self._kept = set(kept)
         single = isinstance(target, str) or not isinstance(target, Sequence)
         wanted = [self.place(each, "target") for each in listed(target)]
         if len(set(wanted)) < len(wanted):
@@ -253,7 +258,10 @@ class FrameReader:
         found = [
             place
             for new, place in enumerate(kept)
-            if new not in values and is_nameless(self._header[place]) and _are_whole(X[:, new])
+            if new not in values
+            and place not in self._kept
+            and is_nameless(self._header[place])
+            and _are_whole(X[:, new])
         ]
         if found:
             logger.warning(
@@ -272,7 +280,9 @@ class FrameReader:
             return
         self._tell_of_nameless(X, kept, values)
         counting = [
-            self._names[place] for new, place in enumerate(kept) if new not in values and _counts(X[:, new])
+            self._names[place]
+            for new, place in enumerate(kept)
+            if new not in values and place not in self._kept and _counts(X[:, new])
         ]
         if 0 < len(counting) < len(kept):
             logger.warning(
@@ -373,7 +383,7 @@ class FrameReader:
             )
 
     def _check_row_names(self, place: int, numbers: np.ndarray) -> None:
-        if self._named and names_rows(self._header[place], place, numbers):
+        if self._named and place not in self._kept and names_rows(self._header[place], place, numbers):
             raise row_names_error(self._file, place, self._header[place])
 
     def _check_names(self, place: int, distinct: np.ndarray, n_there: int, as_names: bool) -> None:

@@ -139,15 +139,13 @@ def in_arff(frame):
 
 
 def in_transposed_csv(frame):
-    turned = frame.T
-    turned.columns = [f"s{place}" for place in turned.columns]
+    turned = frame.rename(index="s{}".format).T
     turned.to_csv("t.csv")
     return "t.csv", Layout(transpose=True)
 
 
 def in_transposed_parquet(frame):
-    turned = frame.T.astype(str)
-    turned.columns = [f"s{place}" for place in turned.columns]
+    turned = frame.rename(index="s{}".format).T.astype(str)
     turned.reset_index().to_parquet("t.parquet")
     return "t.parquet", Layout(transpose=True)
 
@@ -246,6 +244,31 @@ def test_keep_makes_a_feature_of_it(values):
 
 
 # --- the target
+
+
+@pytest.mark.parametrize("values", [["P01", "P02", "x7", "q"], [1001, 1007, 1003, 1020], [1, 2, 3, 4]])
+@pytest.mark.parametrize("make", FORMATS)
+def test_keep_takes_what_a_column_without_a_name_is_called(values, make, caplog):
+    frame = pd.DataFrame({"": values, "f": [0.5, 1.5, 0.5, 2.5], "y": list("abab")})
+    if make in (in_transposed_csv, in_transposed_parquet):
+        frame = frame.drop(columns="").set_index(pd.Index(values))
+    path, layout = make(frame)
+    ((called, _),) = read_table(path, ["y"], layout=layout).name_columns
+    assert called == {in_transposed_parquet: "index"}.get(make, "number 1")
+    with caplog.at_level(logging.WARNING):
+        table = read_table(path, ["y"], layout=layout, keep=[called])
+        assert table.X.tolist() == read_table(path, ["y"], layout=layout, keep=["0"]).X.tolist()
+    assert table.name_columns == () and table.names[1:] == ("f",) and not caplog.records
+    assert 0 in table.categories or table.X[:, 0].tolist() == values
+    assert read_table(path, ["y"], layout=layout, leave_out=[called]).names == ("f",)
+
+
+def test_a_name_goes_before_a_number_of_a_column():
+    written("number 2,number 1,y\n1,5,a\n2,6,b\n2,7,a\n1,9,b\n")
+    assert read_table("t.csv", ["y"], leave_out=["number 1"]).names == ("number 2",)
+    assert read_table("t.csv", ["number 3"], leave_out=["number 2"]).names == ("number 1",)
+    with pytest.raises(BadInputError, match=r"has no column 'number 4' \(dataset.leave_out\) among its 3"):
+        read_table("t.csv", ["y"], leave_out=["number 4"])
 
 
 def test_numbers_classes_and_labels():
