@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import re
 import shlex
 from collections.abc import Sequence
@@ -27,7 +29,9 @@ _OPTIONS = {
     "keep": "--keep",
 }
 _SETTING = re.compile(
-    r"\"?dataset\.(?P<key>\w+)(?:=(?P<value>\[(?:'(?:\\.|[^'\\])*'|[^\[\]'])*\]|'(?:\\.|[^'\\])*'|[^\s;:,)?\"]+))?\"?"
+    r"(?P<mark>[\"'])?dataset\.(?P<key>\w+)"
+    r"(?:=(?P<value>\[(?:'(?:\\.|[^'\\])*'|[^\[\]'])*\]|'(?:\\.|[^'\\])*'|[^\s;:,)?\"]+))?"
+    r"(?(mark)(?P=mark))"
 )
 _PART = re.compile(r"'((?:\\.|[^'\\])*)'|([^,]+)")
 
@@ -129,13 +133,24 @@ def layout_of(arguments: argparse.Namespace) -> Layout:
     words = arguments.na_values
     return Layout(
         transpose=arguments.transpose,
-        na_values=None if words is None else tuple(each.strip() for each in words.split(",") if each.strip()),
+        na_values=None if words is None else tuple(each.strip() for each in _cells(words) if each.strip()),
         encoding=arguments.encoding,
         delimiter=arguments.delimiter,
         sheet=arguments.sheet,
         decimal=arguments.decimal,
         skip_rows=arguments.skip_rows,
     )
+
+
+def _cells(words: str) -> list[str]:
+    """Take words apart at commas; one with a comma in it is in double quotation marks."""
+    return next(csv.reader([words], skipinitialspace=True), [])
+
+
+def _line(words: Sequence[str]) -> str:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="").writerow(words)
+    return written.getvalue()
 
 
 def option(name: str, value: str) -> str:
@@ -198,7 +213,7 @@ def in_own_words(message: str, transposed: bool = False) -> str:
             value, tail = value[:-1], value[-1]
         values = _values(value)
         if name == "--na-values":
-            return option(name, ",".join(values)) + tail
+            return option(name, _line(values)) + tail
         return " ".join(option(name, each) for each in values) + tail
 
     said = _SETTING.sub(replaced, message.replace("dataset.task=regression", "dataset.kind=numbers"))

@@ -33,6 +33,8 @@ _COUNTED_FROM = 10
 COMPARED = "names are compared without spaces around them"
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.\-]+")
+#: Texts that need no quotation marks in a list, but one pair around the whole setting for a shell.
+_NO_MARKS = re.compile(r"[^\s,'\"\[\]{}\\]([^,'\"\[\]{}\\]*[^\s,'\"\[\]{}\\])?")
 
 
 def listed(columns: Column | Sequence[Column] | None) -> list[Column]:
@@ -146,6 +148,27 @@ def as_typed(*columns: Column) -> str:
     str
     """
     return f"[{','.join(_quoted(each) for each in columns)}]"
+
+
+def words_setting(words: Sequence[str]) -> str:
+    """Write the setting of words that mean a missing value as a shell takes it.
+
+    Parameters
+    ----------
+    words : sequence of str
+        All that are to mean one.
+
+    Returns
+    -------
+    str
+        Such as ``dataset.na_values=[NA]``, in quotation marks where words need them.
+    """
+    words = list(dict.fromkeys(words))
+    if all(_PLAIN.fullmatch(each) for each in words):
+        return f"dataset.na_values=[{','.join(words)}]"
+    if all(_NO_MARKS.fullmatch(each) for each in words):
+        return f"'dataset.na_values=[{','.join(words)}]'"
+    return '"dataset.na_values=' + re.sub(r'(["$`])', r"\\\1", as_typed(*words)) + '"'
 
 
 def _quoted(column: Column) -> str:

@@ -14,7 +14,9 @@ from experiments.datasets.raw import as_text
 from experiments.errors import DatasetError
 
 _INSTEAD = "dataset.task=regression takes one number per sample"
-_IF_A_CLASS = re.compile(r"; if it is a class, say which words mean a missing value: dataset\.na_values=\S+")
+_IF_A_CLASS = re.compile(
+    r"; if it is a class, say which words mean a missing value: ['\"]?dataset\.na_values=\[.*\]['\"]?"
+)
 
 
 def target_numbers(labels: Any, place_of: Callable[[int], str], name: str | None = None) -> np.ndarray:

@@ -157,7 +157,7 @@ def parquet(
     frame, stored = parquet_frame(file, words, listed(target))
     header = list(frame.columns)
     frame.columns = made_different(header)
-    reader = FrameReader(frame, file.name, lambda row: f"row {row}", header=header, cells=stored)
+    reader = FrameReader(frame, file.name, lambda row: f"row {row}", header=header, cells=stored, words=words)
     return with_words(reader, target, leave_out, nominal, text)
 
 

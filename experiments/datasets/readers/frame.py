@@ -24,6 +24,7 @@ from experiments.datasets.names import (
     names_rows,
     row_names_error,
     suggestion,
+    words_setting,
 )
 from experiments.datasets.raw import RawData, as_text
 from experiments.errors import DatasetError
@@ -67,6 +68,8 @@ class FrameReader:
         Whether the file has names at all.
     cells : callable, optional
         Place of a column → its cells as they stand in the file, missing ones too.
+    words : sequence of str
+        Words that mean a missing value; of the usual ones those that are in the file.
     words_given : bool
         Whether the user said which words mean a missing value.
     line_with : callable, optional
@@ -86,6 +89,7 @@ class FrameReader:
         header: Sequence[str] | None = None,
         named: bool = True,
         cells: Callable[[int], pd.Series] | None = None,
+        words: Sequence[str] = (),
         words_given: bool = True,
         line_with: Callable[[str], int | None] | None = None,
         digits: np.ndarray | None = None,
@@ -98,6 +102,7 @@ class FrameReader:
         self._decimal = decimal
         self._named = named
         self._cells = cells
+        self._words = list(words)
         self._words_given = words_given
         self._line_with = line_with
         self._digits = digits
@@ -326,11 +331,11 @@ class FrameReader:
             self._check_odd_numbers(column, there & ~is_number, name)
             if is_number.any():
                 row = int(np.flatnonzero(there & ~is_number)[0])
-                word = str(column.iloc[row])
+                word = str(column.iloc[row]).strip()
                 words = (
                     ""
                     if self._cells is None
-                    else f"; if it means a missing value, dataset.na_values={as_typed(word)}"
+                    else f"; if it means a missing value, {words_setting([*self._words, word])}"
                 )
                 raise DatasetError(
                     f"{self._file}, {self._place_of(row)}: column {name!r} holds {word!r} among "
@@ -423,9 +428,8 @@ class FrameReader:
             raise DatasetError(
                 f"{self._file}, {self._place_of(row)}: column {name!r} holds {_DOUBTFUL!r} among names; say which "
                 "words "
-                f"mean a missing value: dataset.na_values=[{_DOUBTFUL},NA] if it is one, dataset.na_values=[NA] "
-                "if it "
-                "is a name"
+                f"mean a missing value: {words_setting(self._words)} if it is one, "
+                f"{words_setting(self._without(_DOUBTFUL))} if it is a name"
             )
         shown = ", ".join(f"{word!r} ({count} times)" for word, count in counts.items())
         logger.warning(
@@ -434,6 +438,9 @@ class FrameReader:
             name,
             shown,
         )
+
+    def _without(self, word: str) -> list[str]:
+        return [each for each in self._words if each != word]
 
     def _check_lists(self, column: pd.Series, there: np.ndarray, name: str) -> None:
         if not pd.api.types.is_object_dtype(column.dtype):
@@ -497,7 +504,7 @@ class FrameReader:
                 told = (
                     f"{word!r} in column {name!r} means a missing value, so the row has no class; if it is a "
                     "class, say which words mean a missing value: "
-                    f"dataset.na_values={'[]' if word == 'NA' else '[NA]'}"
+                    f"{words_setting(self._without(word))}"
                 )
             raise DatasetError(
                 f"{self._in_file(row)}: {told} ({missing.size} of {len(column)} rows have none)"

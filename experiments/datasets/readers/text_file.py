@@ -99,6 +99,7 @@ class TextFile:
             )
         self._hint, self._decimal, self._named = hint, decimal, header
         self._words_given = na_values is not None
+        self._words = [each for each in words if self._words_given or each in text]
         self._skip_lines = skip_lines
         self._digits = self._table.digits() if digits else None
         self.name = file.name
@@ -120,6 +121,7 @@ class TextFile:
             header=table.header,
             named=self._named,
             cells=table.column_text,
+            words=self._words,
             words_given=self._words_given,
             line_with=table.line_with if self._named and self._skip_lines is None else None,
             digits=self._digits,

@@ -281,6 +281,8 @@ def test_an_option_is_one_word_and_its_value(name):
         ),
         ("if it is a class: dataset.na_values=[None,NA] if", "if it is a class: --na-values None,NA if"),
         ("which words do: dataset.na_values=[]", "which words do: --na-values ''"),
+        ("say 'dataset.na_values=[NA,<0.5]'; if", "say --na-values 'NA,<0.5'; if"),
+        ("say \"dataset.na_values=[NA,'a, \\$b']\".", "say --na-values 'NA,\"a, $b\"'."),
         ("so (dataset.delimiter=tab)?", "so (--delimiter tab)?"),
         ("say dataset.decimal=','; if", "say --decimal ,; if"),
         ("choose a column of classes (dataset.target), or", "choose a column of classes (--target), or"),
@@ -529,6 +531,17 @@ def test_one_class_is_one_class(run):
     small(y="u")
     code, out, err = run("t.csv", "--target", "y")
     assert code == 2 and "target 'y': 1 class: u (24)\n" in out and "holds one class only" in err
+
+
+@pytest.mark.parametrize("word", ["<0.5", "n/a, see note", 'in "mm"', "it's", "#DIV/0!", "-", "$x"])
+@pytest.mark.parametrize("given", [[], ["--na-values", "NA,-9"]])
+def test_a_word_that_is_proposed_comes_with_those_in_force(run, word, given):
+    small(y=["u", "v"] * 12, n=["NA", word, *map(str, np.arange(22) / 8)])
+    typed = ["t.csv", "--target", "y"]
+    code, _, err = run(*typed, *given)
+    proposed = re.search(r"if it means a missing value, (--na-values.*)", err)[1]
+    code, out, err = run(*typed, *shlex.split(proposed))
+    assert (code, err) == (0, "") and "2 values missing" in out
 
 
 @pytest.mark.parametrize(("n", "n_folds"), [(4, 2), (7, 3)])
