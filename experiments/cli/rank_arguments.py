@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from experiments.datasets.names import EXCHANGE
 from experiments.datasets.table import KINDS, Layout
 from experiments.errors import ConfigError, meant
 from experiments.programs import program
@@ -216,7 +217,9 @@ def in_own_words(message: str, transposed: bool = False) -> str:
             return option(name, _line(values)) + tail
         return " ".join(option(name, each) for each in values) + tail
 
-    said = _SETTING.sub(replaced, message.replace("dataset.task=regression", "dataset.kind=numbers"))
+    message = message.replace("dataset.task=regression", "dataset.kind=numbers")
+    message = message.replace(EXCHANGE, "leave --transpose out" if transposed else "type --transpose")
+    said = _SETTING.sub(replaced, message)
     if transposed:
         said = re.sub(r", line (\d+)", r", column \1 of the file", said)
     return said

@@ -32,6 +32,9 @@ _COUNTED_FROM = 10
 #: What messages say of two columns of one name: readers of tables take spaces around names off.
 COMPARED = "names are compared without spaces around them"
 
+#: What messages advise where lines are features; where a program can do it, it says so in place of this.
+EXCHANGE = "write it with lines and columns exchanged"
+
 _PLAIN = re.compile(r"[A-Za-z0-9_.\-]+")
 #: Texts that need no quotation marks in a list, but one pair around the whole setting for a shell.
 _NO_MARKS = re.compile(r"[^\s,'\"\[\]{}\\]([^,'\"\[\]{}\\]*[^\s,'\"\[\]{}\\])?")

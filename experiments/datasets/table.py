@@ -277,7 +277,7 @@ def _source(file: Content, path: str, layout: Layout, wanted: Sequence[Column]) 
         if layout.transpose:
             raise ConfigError(f"{file.name}: ARFF has a line for each sample; it cannot be transposed")
         frame, place_of = arff_frame(file, words)
-        return _of_frame(file, frame, file.name, place_of)
+        return _of_frame(file, frame, file.name, place_of, turnable=False)
     text = TextFile(
         file,
         path,
@@ -310,10 +310,14 @@ def _of_cells(
     return _of_frame(file, frame, where, lambda row: f"line {row + first}")
 
 
-def _of_frame(file: Content, frame: pd.DataFrame, where: str, place_of: Callable[[int], str]) -> _Source:
+def _of_frame(
+    file: Content, frame: pd.DataFrame, where: str, place_of: Callable[[int], str], *, turnable: bool = True
+) -> _Source:
     header = [str(each) for each in frame.columns]
     frame.columns = [name or f"Unnamed: {place}" for place, name in enumerate(header)]
-    return _Source(file, frame, lambda: FrameReader(frame, where, place_of, header=header), header)
+    return _Source(
+        file, frame, lambda: FrameReader(frame, where, place_of, header=header, turnable=turnable), header
+    )
 
 
 def _place(reader: FrameReader, typed: str, header: Sequence[str], key: str) -> int:

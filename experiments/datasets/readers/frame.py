@@ -14,9 +14,11 @@ from experiments.datasets.classes import classes_of_texts, exactly
 from experiments.datasets.column_kinds import EXACT, are_dates, merged, no_feature, numbers_of, odd_number
 from experiments.datasets.names import (
     COMPARED,
+    EXCHANGE,
     Column,
     as_typed,
     check_first_column,
+    composed,
     counts_rows,
     find_columns,
     is_nameless,
@@ -74,6 +76,8 @@ class FrameReader:
         Whether the user said which words mean a missing value.
     line_with : callable, optional
         Name → line that holds it, if one does, for messages.
+    turnable : bool
+        Whether a table of the format may have a line for each feature.
     digits : ndarray of int8, shape (n, columns of the frame), optional
         All cells, if these are single digits; features then keep that type, and need no look at each.
     """
@@ -92,6 +96,7 @@ class FrameReader:
         words: Sequence[str] = (),
         words_given: bool = True,
         line_with: Callable[[str], int | None] | None = None,
+        turnable: bool = True,
         digits: np.ndarray | None = None,
     ) -> None:
         self._frame = frame
@@ -105,6 +110,7 @@ class FrameReader:
         self._words = list(words)
         self._words_given = words_given
         self._line_with = line_with
+        self._turnable = turnable
         self._digits = digits
         self._kept: set[int] = set()
         header = list(self._names if header is None else header)
@@ -144,13 +150,32 @@ class FrameReader:
                 f"{self._file}: {len(found)} columns are called {column!r} (dataset.{key}): {shown}, from 0 "
                 f"({COMPARED}); give the place of the one that is meant in place of the name"
             )
-        line = self._line_with(text) if self._line_with else None
-        hint = suggestion(text, self._names) + self._hint
-        if line is not None:
-            hint = f"; line {line} holds it: if that line holds the names, type dataset.skip_lines={line - 1}"
+        near = suggestion(text, self._names)
+        row = self._row_called(text)
+        line = self._line_with(text) if self._line_with and row is None else None
+        hint = near or self._hint
+        if row is not None:
+            hint = (
+                f"{near}; {self._place_of(row)} begins with it: if the table has a line for each feature, such as "
+                f"genes × samples, {EXCHANGE}"
+            )
+        elif line is not None:
+            hint = f"{near}; line {line} holds it: if that line holds the names, type dataset.skip_lines={line - 1}"
         raise DatasetError(
             f"{self._file} has no column {column!r} (dataset.{key}) among its {len(self._names)}{hint}"
         )
+
+    def _row_called(self, name: str) -> int | None:
+        """Find the row that begins with a name and goes on with values, where each row has a name of its own."""
+        if not self._turnable or not self._frame.shape[1]:
+            return None
+        called = [composed(as_text(each).strip()) for each in self._frame.iloc[:, 0]]
+        if called.count(composed(name.strip())) != 1 or len(set(called)) < len(called):
+            return None
+        row = called.index(composed(name.strip()))
+        cells = [as_text(each).strip() for each in self._frame.iloc[row, 1:] if not pd.isna(each)]
+        are_values = len(set(cells)) < len(cells) or any(exactly(each) is not None for each in cells)
+        return row if are_values else None
 
     @property
     def file(self) -> str:

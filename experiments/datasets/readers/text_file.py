@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.datasets.download.files import Content, decoded
 from experiments.datasets.names import Column
-from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, first_lines, line_at
+from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, cells_of, first_lines, line_at
 from experiments.datasets.readers.frame import FrameReader
 from experiments.errors import ConfigError, DatasetError
 
@@ -222,10 +222,11 @@ def _delimiter(typed: str | None, path: str) -> str:
 
 
 def _delimiter_hint(first: str, delimiter: str) -> str:
-    """Say what the first line holds besides the delimiter that may separate the cells."""
+    """Say what would part the first line into more cells than the delimiter does."""
+    n_cells = len(cells_of(first, delimiter))
     for word in ("semicolon", "tab"):
         mark = _DELIMITERS[word]
-        if mark in first and delimiter != mark:
+        if len(cells_of(first, mark)) > n_cells:
             return (
                 f"; its first line has a {word} in it, so is {delimiter!r} what separates the cells "
                 f"(dataset.delimiter={word})?"

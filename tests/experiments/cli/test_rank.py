@@ -533,6 +533,16 @@ def test_one_class_is_one_class(run):
     assert code == 2 and "target 'y': 1 class: u (24)\n" in out and "holds one class only" in err
 
 
+def test_a_line_for_each_feature_is_told_of_with_the_option(run):
+    small(y=["u", "v"] * 12).rename(index="s{}".format).T.to_csv("t.csv")
+    code, _, err = run("t.csv", "--target", "y")
+    assert code == 2 and err.endswith(
+        "t.csv has no column 'y' (--target) among its 25; line 6 begins with it: if the table has a line for each "
+        "feature, such as genes × samples, type --transpose\n"
+    )
+    assert run("t.csv", "--target", "y", "--transpose")[0] == 0
+
+
 @pytest.mark.parametrize("word", ["<0.5", "n/a, see note", 'in "mm"', "it's", "#DIV/0!", "-", "$x"])
 @pytest.mark.parametrize("given", [[], ["--na-values", "NA,-9"]])
 def test_a_word_that_is_proposed_comes_with_those_in_force(run, word, given):

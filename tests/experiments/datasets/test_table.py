@@ -377,6 +377,58 @@ def test_sheets_are_named():
     assert column_names("t.xlsx", Layout(sheet="2")) == ["a", "y"]
 
 
+GENES = {
+    "gene": ["g1", "class", "g2", "age"],
+    "s1": ["0.5", "u", "1.5", "61"],
+    "s2": ["1.5", "v", "2.5", "62"],
+}
+GENES["s3"] = ["1", "u", "2", "63"]
+
+
+@pytest.mark.parametrize(
+    ("make", "places"),
+    [(in_csv, ("line 3", "line 5")), (in_xlsx, ("line 3", "line 5")), (in_parquet, ("row 2", "row 4"))],
+)
+def test_a_target_that_is_a_line_is_told_of(make, places):
+    path, _ = make(pd.DataFrame(GENES))
+    for target, place in zip(("class", "age"), places, strict=True):
+        with pytest.raises(BadInputError) as error:
+            read_table(path, [target])
+        assert str(error.value).endswith(
+            f"has no column {target!r} (dataset.target) among its 4; {place} begins with it: if the table has a "
+            "line for each feature, such as genes × samples, write it with lines and columns exchanged"
+        )
+    assert read_table(path, ["class"], layout=Layout(transpose=True)).names == ("g1", "g2", "age")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "made by us,,\nclass,a,b\nu,1,2\nv,3,4\n",
+            "; line 2 holds it: if that line holds the names, type dataset.skip_lines=1",
+        ),
+        ("id,Class,b\n1,u,class\n2,v,x\n", "did you mean Class?; line 2 holds it: if that"),
+        ("clas,a;b,c\nu,1,2\nv,3,4\n", "among its 3; did you mean clas?"),
+        ("z,a;b,c\nu,1,2\nv,3,4\n", "among its 3"),
+        (
+            "z;a;b\nu;1;2\nv;3;4\n",
+            "has a semicolon in it, so is ',' what separates the cells (dataset.delimiter=semicolon)?",
+        ),
+        (
+            "z;a,1;b\nu;1;2\nv;3;4\n",
+            "has a semicolon in it, so is ',' what separates the cells (dataset.delimiter=semicolon)?",
+        ),
+    ],
+)
+def test_what_a_missing_target_hints_at(text, said):
+    written(text)
+    with pytest.raises(BadInputError) as error:
+        read_table("t.csv", ["class"])
+    assert said in str(error.value) and "exchanged" not in str(error.value)
+    assert ("semicolon" in str(error.value)) == ("semicolon" in said)
+
+
 def sheet_of(*rows, name="t.xlsx"):
     book = openpyxl.Workbook()
     for row in rows:
