@@ -34,6 +34,12 @@ _SETTING = re.compile(
     r"(?:=(?P<value>\[(?:'(?:\\.|[^'\\])*'|[^\[\]'])*\]|'(?:\\.|[^'\\])*'|[^\s;:,)?\"]+))?"
     r"(?(mark)(?P=mark))"
 )
+#: What a message says of lines and columns of a table; settings, paths and what is in quotation marks pass.
+_LINES = re.compile(
+    r"dataset\.\w+=(?:\[(?:'(?:\\.|[^'\\])*'|[^\[\]'])*\]|\S+)|--[a-z-]+[ =](?:'[^']*'|\S+)"
+    r"|(?<!\w)'(?:\\.|[^'\\])*'|(?<!\w)\"[^\"]*\"|(?<=, )line (?P<number>\d+)"
+    r"|(?<![\w./\\-])(?P<noun>column|row)(?P<many>s?)(?![\w/\\-]|[._]\w)"
+)
 _PART = re.compile(r"'((?:\\.|[^'\\])*)'|([^,]+)")
 
 _EXAMPLES = """examples:
@@ -219,10 +225,31 @@ def in_own_words(message: str, transposed: bool = False) -> str:
 
     message = message.replace("dataset.task=regression", "dataset.kind=numbers")
     message = message.replace(EXCHANGE, "leave --transpose out" if transposed else "type --transpose")
-    said = _SETTING.sub(replaced, message)
-    if transposed:
-        said = re.sub(r", line (\d+)", r", column \1 of the file", said)
-    return said
+    return _SETTING.sub(replaced, turned(message) if transposed else message)
+
+
+def turned(message: str) -> str:
+    """Say of a file with a line for each feature what was said of the table that was made of it.
+
+    Parameters
+    ----------
+    message : str
+        Of a table in which lines are samples.
+
+    Returns
+    -------
+    str
+        Lines of the table are columns, and the other way round. What is in quotation marks stays.
+    """
+
+    def other(found: re.Match[str]) -> str:
+        if found["number"]:
+            return f"column {found['number']}"
+        if found["noun"] is None:
+            return found[0]
+        return ("line" if found["noun"] == "column" else "column") + found["many"]
+
+    return _LINES.sub(other, message)
 
 
 def _values(text: str) -> list[str]:

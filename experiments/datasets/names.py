@@ -128,9 +128,9 @@ def places_of(
 
 def suggestion(name: Column, valid: Sequence[str] | Mapping[str, object]) -> str:
     """Write the end of a message: names that may have been meant; empty when none is near."""
-    near = near_names(str(name), valid)
+    near = near_names(str(name), valid, dotted=False)
     alike = near and _looks(near[0]) == _looks(str(name))
-    return meant(str(name), valid) + (" (other characters that look the same)" if alike else "")
+    return meant(str(name), valid, dotted=False) + (" (other characters that look the same)" if alike else "")
 
 
 def _looks(text: str) -> str:

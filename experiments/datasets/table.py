@@ -18,7 +18,8 @@ from scipy import sparse
 
 from experiments.datasets.classes import check_target_is_no_number
 from experiments.datasets.download.files import Content, read_file
-from experiments.datasets.names import COMPARED, Column, find_columns, is_nameless
+from experiments.datasets.names import COMPARED, Column, as_typed, find_columns, is_nameless
+from experiments.datasets.numbers import check_one_target
 from experiments.datasets.raw import RawData, as_text
 from experiments.datasets.readers.delimited import MISSING_WORDS
 from experiments.datasets.readers.frame import FrameReader
@@ -186,6 +187,8 @@ def read_table(
     source = _source(file, path, layout, [*targets, *keep, *leave_out, *categories])
     reader = source.make_reader()
     wanted = _places(reader, source.header, targets)
+    if kind == "numbers":
+        check_one_target([source.header[place] for place in wanted])
     kept = {_place(reader, each, source.header, "keep") for each in keep}
     gone = [_place(reader, each, source.header, "leave_out") for each in leave_out]
     named = [_place(reader, each, source.header, "nominal") for each in categories]
@@ -205,7 +208,7 @@ def read_table(
         else reader.raw(wanted[0] if len(wanted) == 1 else wanted, left, named, sorted(kept))
     )
     X = np.ascontiguousarray(raw.X, dtype=np.float64)
-    _check_values(X, raw, file.name)
+    _check_values(X, raw, file.name, [_shown(source.header[place], place) for place, _ in found])
     task = "numbers" if numeric else ("classes" if len(wanted) == 1 else "labels")
     class_names: tuple[str, ...] = ()
     if task == "classes":
@@ -383,9 +386,17 @@ def _numbers(source: _Source, place: int, reader: FrameReader) -> np.ndarray:
     return numbers
 
 
-def _check_values(X: np.ndarray, raw: RawData, file: str) -> None:
+def _check_values(X: np.ndarray, raw: RawData, file: str, name_columns: Sequence[str]) -> None:
     if not X.shape[1]:
-        raise DatasetError(f"{file}: no column is left that could be a feature")
+        told = ""
+        if name_columns:
+            shown = " and ".join(repr(each) for each in name_columns)
+            one = len(name_columns) == 1
+            told = (
+                f": {shown} {'was' if one else 'were'} taken for names of the samples; "
+                f"dataset.keep={as_typed(*name_columns)} keeps {'it' if one else 'them'} as a feature"
+            )
+        raise DatasetError(f"{file}: no column is left that could be a feature{told}")
     if not X.shape[0]:
         raise DatasetError(f"{file}: there is no sample")
     for row, column in np.argwhere(np.isinf(X))[:1]:

@@ -84,19 +84,18 @@ class TextFile:
             wanted=wanted,
             hint=_delimiter_hint,
         )
+        top = line_at(text, lines.skipped + 1)
+        hint = _delimiter_hint(top, lines.delimiter)
+        parts, n_cells = lines.delimiter, len(cells_of(top, lines.delimiter))
         if transpose:
             file = _turned(file, text, lines.skipped, lines.delimiter)
             text = file.text.rstrip("\r\n")
             skip_lines = 0
             lines = first_lines(text, file.name, delimiter=",", header=header, skip_lines=0, wanted=wanted)
-        hint = _delimiter_hint(line_at(text, lines.skipped + 1), lines.delimiter)
         words = MISSING_WORDS if na_values is None else na_values
         self._table = TextTable(file, lines, words=words, decimal=decimal, hint=hint)
-        if len(self._table.names) == 1 and not hint:
-            hint = (
-                f"; the whole line is one column, so is {lines.delimiter!r} what separates the cells "
-                "(dataset.delimiter)?"
-            )
+        if (n_cells if transpose else len(self._table.names)) == 1 and not hint:
+            hint = f"; a line has one cell, so is {parts!r} what separates the cells (dataset.delimiter)?"
         self._hint, self._decimal, self._named = hint, decimal, header
         self._words_given = na_values is not None
         self._words = [each for each in words if self._words_given or each in text]

@@ -22,7 +22,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from experiments.cli import rank as command
 from experiments.cli import ranking
-from experiments.cli.rank_arguments import in_own_words, option, parser
+from experiments.cli.rank_arguments import in_own_words, option, parser, turned
 from experiments.cli.rank_folder import result_folder
 from experiments.datasets.table import Table
 from experiments.evaluation.evaluate import fold_seed
@@ -294,6 +294,47 @@ def test_messages_of_readers_name_the_options(said, now):
     assert in_own_words(said) == now
 
 
+@pytest.mark.parametrize(
+    ("said", "now"),
+    [
+        (
+            "t.csv, line 2: column 'g2' holds 'x' among numbers",
+            "t.csv, column 2: line 'g2' holds 'x' among numbers",
+        ),
+        (
+            "t.csv has no column 'z' (dataset.target) among its 3",
+            "t.csv has no line 'z' (--target) among its 3",
+        ),
+        ("2 columns are called 'a' (columns 2, 3)", "2 lines are called 'a' (lines 2, 3)"),
+        (
+            "column 'the column' is row.names in a/column/row.csv, line 7",
+            "line 'the column' is row.names in a/column/row.csv, column 7",
+        ),
+        (
+            "t.csv, line 3: no class (1 of 3 rows have none)",
+            "t.csv, column 3: no class (1 of 3 columns have none)",
+        ),
+        (
+            "each row: dataset.leave_out=[row,'column',0], row",
+            "each column: --leave-out row --leave-out column --leave-out 0, column",
+        ),
+        (
+            "t.csv is no even table: the line that begins with 'g2' has 2 cells",
+            "t.csv is no even table: the line that begins with 'g2' has 2 cells",
+        ),
+        ("leave it out: dataset.leave_out=['a column']", "leave it out: --leave-out 'a column'"),
+    ],
+)
+def test_messages_of_a_turned_table_are_of_the_file(said, now):
+    assert in_own_words(said, transposed=True) == now
+
+
+def test_an_option_of_a_turned_table_is_as_it_was():
+    for name in ("row", "a column", "it's"):
+        said = f"column {name!r} is in each row; {option('--keep', name)} keeps it"
+        assert turned(said) == f"line {name!r} is in each column; {option('--keep', name)} keeps it"
+
+
 # --- other targets, other rankers, bad input: small tables, no permutations
 
 QUICK = ["--folds", "2", "--repeats", "1", "--permutations", "0", "--subsamples", "0", "--jobs", "1"]
@@ -459,7 +500,13 @@ def test_a_narrower_command_has_a_folder_of_its_own(run):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (["u.csv", "--target", "y"], "file u.csv not found; did you mean t.csv?"),
+        (["tt.csv", "--target", "y"], "file tt.csv not found; did you mean t.csv?"),
+        (["t.tsv.gz", "--target", "y"], "file t.tsv.gz not found; did you mean t.csv?"),
+        (["nofile.csv", "--target", "y"], "file nofile.csv not found (looked in "),
+        (
+            ["t.csv", "--target", "a,b", "--as", "numbers"],
+            "2 target columns, but --as numbers takes one number per sample; name one: --target a",
+        ),
         (["t.csv"], "t.csv --target NAME\ncolumns: 'a', 'b', 'c', 'd', 'y', 'e', 'n'"),
         (["t.csv", "--target", "z"], "has no column 'z' (--target) among its 7"),
         (["t.csv", "--target", "y", "--ranker", "relief"], "unknown ranker 'relief'; did you mean"),
@@ -509,6 +556,17 @@ def test_bad_input_is_answered_with_what_to_type(run, typed, said):
             "choose another column, or say that these are numbers: --as numbers",
         ),
         ("a,y\n1,k\n2,l\n", [], "which are no classes; choose another column\n"),
+        (
+            "id,y\nP1,u\nP2,v\n",
+            [],
+            "left that could be a feature: 'id' was taken for names of the samples; --keep id keeps it",
+        ),
+        (
+            ",y,nr\nP1,u,7\nP2,v,9\n",
+            [],
+            "'number 1' and 'nr' were taken for names of the samples; --keep 'number 1' --keep nr keeps them",
+        ),
+        ("y\nu\nv\n", ["--delimiter", ","], "no column is left that could be a feature\n"),
     ],
 )
 def test_tables_that_are_none_are_named_with_their_line(run, text, typed, said):
@@ -540,7 +598,17 @@ def test_a_line_for_each_feature_is_told_of_with_the_option(run):
         "t.csv has no column 'y' (--target) among its 25; line 6 begins with it: if the table has a line for each "
         "feature, such as genes × samples, type --transpose\n"
     )
-    assert run("t.csv", "--target", "y", "--transpose")[0] == 0
+    code, out, err = run("t.csv", "--target", "y", "--transpose")
+    assert (code, err) == (0, "") and (
+        "line 'number 1' holds another value in each column: taken as sample names, not as a feature; "
+        "--keep 'number 1' keeps it\n"
+    ) in out
+    small("u.csv", y=["u", "v"] * 12)
+    code, _, err = run("u.csv", "--target", "y", "--transpose")
+    assert code == 2 and "begins with it" in err and "leave --transpose out\n" in err
+    Path("s.csv").write_text("g;s1;s2\na;1;2\ny;u;v\n")
+    code, _, err = run("s.csv", "--target", "y", "--transpose")
+    assert code == 2 and "so is ',' what separates the cells (--delimiter semicolon)?" in err
 
 
 @pytest.mark.parametrize("word", ["<0.5", "n/a, see note", 'in "mm"', "it's", "#DIV/0!", "-", "$x"])
