@@ -221,11 +221,11 @@ def _delimiter(typed: str | None, path: str) -> str:
 
 
 def _delimiter_hint(first: str, delimiter: str) -> str:
-    """Say what would part the first line into more cells than the delimiter does."""
+    """Say what would part the first line into as many cells as the delimiter does, or more."""
     n_cells = len(cells_of(first, delimiter))
     for word in ("semicolon", "tab"):
         mark = _DELIMITERS[word]
-        if len(cells_of(first, mark)) > n_cells:
+        if mark != delimiter and len(cells_of(first, mark)) >= max(n_cells, 2):
             return (
                 f"; its first line has a {word} in it, so is {delimiter!r} what separates the cells "
                 f"(dataset.delimiter={word})?"
