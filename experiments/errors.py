@@ -41,7 +41,7 @@ class RankerError(RuntimeError):
     """A ranker ran and gave no usable weights; fails its fold, not the study."""
 
 
-def near_names(name: str, valid: Iterable[str], most: int = 3) -> list[str]:
+def near_names(name: str, valid: Iterable[str], most: int = 3, *, dotted: bool = True) -> list[str]:
     """Names that ``name`` may have been meant to be.
 
     Parameters
@@ -53,6 +53,8 @@ def near_names(name: str, valid: Iterable[str], most: int = 3) -> list[str]:
         (``n_splits`` for ``protocol.n_splits``) is found.
     most : int
         The largest number of names returned.
+    dotted : bool
+        Whether what comes after the last dot is a name by itself, as in names of keys.
 
     Returns
     -------
@@ -61,21 +63,22 @@ def near_names(name: str, valid: Iterable[str], most: int = 3) -> list[str]:
     """
     valid = list(dict.fromkeys(valid))
     last_part = name.rpartition(".")[2]
-    found = [each for each in valid if each.rpartition(".")[2] == last_part]
+    found = [each for each in valid if dotted and each.rpartition(".")[2] == last_part]
     found += difflib.get_close_matches(name, valid, n=most, cutoff=0.6)
-    tails = {each.rpartition(".")[2]: each for each in reversed(valid)}
-    found += [tails[tail] for tail in difflib.get_close_matches(last_part, tails, n=most, cutoff=0.75)]
+    if dotted:
+        tails = {each.rpartition(".")[2]: each for each in reversed(valid)}
+        found += [tails[tail] for tail in difflib.get_close_matches(last_part, tails, n=most, cutoff=0.75)]
     # A cut-off name ("relief" for "reliefe_absmean") is far by edit distance and still what was meant.
     found += [each for each in valid if len(name) > 2 and each.startswith(name)]
     return list(dict.fromkeys(found))[:most]
 
 
-def meant(name: str, valid: Iterable[str]) -> str:
+def meant(name: str, valid: Iterable[str], *, dotted: bool = True) -> str:
     """Write the end of a message: what may have been meant.
 
     Parameters
     ----------
-    name, valid
+    name, valid, dotted
         As for :func:`near_names`.
 
     Returns
@@ -83,7 +86,39 @@ def meant(name: str, valid: Iterable[str]) -> str:
     str
         "; did you mean …?", or empty when nothing is near.
     """
-    near = near_names(name, valid)
+    return _asked(near_names(name, valid, dotted=dotted))
+
+
+def meant_file(name: str, beside: Iterable[str]) -> str:
+    """Write the end of a message: which file may have been meant, by its name without the ending.
+
+    Parameters
+    ----------
+    name : str
+        Of a file that is not there.
+    beside : iterable of str
+        Names of those that are.
+
+    Returns
+    -------
+    str
+        As :func:`meant`.
+    """
+    stems: dict[str, list[str]] = {}
+    for each in sorted(beside):
+        stems.setdefault(_stem(each), []).append(each)
+    near = near_names(_stem(name), stems, dotted=False)
+    return _asked([each for stem in near for each in stems[stem]][:3])
+
+
+def _stem(file: str) -> str:
+    """Take the ending off a name, and that of a compressed file before it."""
+    for packed in (".gz", ".bz2", ".xz"):
+        file = file.removesuffix(packed)
+    return file.rpartition(".")[0] or file
+
+
+def _asked(near: list[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 

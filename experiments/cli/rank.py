@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from experiments.cli.rank_arguments import command, in_own_words, layout_of, option, parser
+from experiments.cli.rank_arguments import command, in_own_words, layout_of, option, parser, turned
 from experiments.cli.rank_folder import placed, result_folder
 from experiments.cli.ranking import chosen_ranker, could_be_classes, ranked_table
 from experiments.datasets.table import Table, read_table
-from experiments.errors import BadInputError, ConfigError, meant
+from experiments.errors import BadInputError, ConfigError, meant_file
 from experiments.formatting import count, duration
 from experiments.printing import prepare_output
 
@@ -83,7 +83,8 @@ def _run(arguments: Any, argv: Sequence[str]) -> None:
             leave_out=arguments.leave_out,
             categories=arguments.categories,
         )
-    notes = [*_seen(table), *(in_own_words(each, arguments.transpose) for each in notes)]
+    seen = [turned(each) for each in _seen(table)] if arguments.transpose else _seen(table)
+    notes = [*seen, *(in_own_words(each, arguments.transpose) for each in notes)]
     print("\n".join(notes), flush=True)
     _check_learnable(table)
     key, block, why = chosen_ranker(table, arguments)
@@ -117,7 +118,7 @@ def _check_file(path: str) -> None:
     if file.is_dir():
         raise BadInputError(f"{path} is a folder; give the file in it that holds the table")
     beside = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
-    hint = meant(file.name, beside) or f" (looked in {file.parent.absolute()})"
+    hint = meant_file(file.name, beside) or f" (looked in {file.parent.absolute()})"
     raise BadInputError(f"file {path} not found{hint}")
 
 

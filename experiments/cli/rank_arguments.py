@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import re
 import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from experiments.datasets.names import EXCHANGE
 from experiments.datasets.table import KINDS, Layout
 from experiments.errors import ConfigError, meant
 from experiments.programs import program
@@ -27,7 +30,15 @@ _OPTIONS = {
     "keep": "--keep",
 }
 _SETTING = re.compile(
-    r"\"?dataset\.(?P<key>\w+)(?:=(?P<value>\[(?:'(?:\\.|[^'\\])*'|[^\[\]'])*\]|'(?:\\.|[^'\\])*'|[^\s;:,)?\"]+))?\"?"
+    r"(?P<mark>[\"'])?dataset\.(?P<key>\w+)"
+    r"(?:=(?P<value>\[(?:'(?:\\.|[^'\\])*'|[^\[\]'])*\]|'(?:\\.|[^'\\])*'|[^\s;:,)?\"]+))?"
+    r"(?(mark)(?P=mark))"
+)
+#: What a message says of lines and columns of a table; settings, paths and what is in quotation marks pass.
+_LINES = re.compile(
+    r"dataset\.\w+=(?:\[(?:'(?:\\.|[^'\\])*'|[^\[\]'])*\]|\S+)|--[a-z-]+[ =](?:'[^']*'|\S+)"
+    r"|(?<!\w)'(?:\\.|[^'\\])*'|(?<!\w)\"[^\"]*\"|(?<=, )line (?P<number>\d+)"
+    r"|(?<![\w./\\-])(?P<noun>column|row)(?P<many>s?)(?![\w/\\-]|[._]\w)"
 )
 _PART = re.compile(r"'((?:\\.|[^'\\])*)'|([^,]+)")
 
@@ -38,7 +49,8 @@ _EXAMPLES = """examples:
   {rank} my.csv --target red,round            (several columns of 0 and 1: labels)
 
 A name that begins with a dash is typed with an equals sign: --target=-x. A name may be replaced by its place, from
-0 (-1 is the last column). The page docs/rank-your-table.md describes the output."""
+0 (-1 is the last column); 'number 1' is the first column too. The page docs/rank-your-table.md describes the
+output."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -128,13 +140,24 @@ def layout_of(arguments: argparse.Namespace) -> Layout:
     words = arguments.na_values
     return Layout(
         transpose=arguments.transpose,
-        na_values=None if words is None else tuple(each.strip() for each in words.split(",") if each.strip()),
+        na_values=None if words is None else tuple(each.strip() for each in _cells(words) if each.strip()),
         encoding=arguments.encoding,
         delimiter=arguments.delimiter,
         sheet=arguments.sheet,
         decimal=arguments.decimal,
         skip_rows=arguments.skip_rows,
     )
+
+
+def _cells(words: str) -> list[str]:
+    """Take words apart at commas; one with a comma in it is in double quotation marks."""
+    return next(csv.reader([words], skipinitialspace=True), [])
+
+
+def _line(words: Sequence[str]) -> str:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="").writerow(words)
+    return written.getvalue()
 
 
 def option(name: str, value: str) -> str:
@@ -197,13 +220,36 @@ def in_own_words(message: str, transposed: bool = False) -> str:
             value, tail = value[:-1], value[-1]
         values = _values(value)
         if name == "--na-values":
-            return option(name, ",".join(values)) + tail
+            return option(name, _line(values)) + tail
         return " ".join(option(name, each) for each in values) + tail
 
-    said = _SETTING.sub(replaced, message.replace("dataset.task=regression", "dataset.kind=numbers"))
-    if transposed:
-        said = re.sub(r", line (\d+)", r", column \1 of the file", said)
-    return said
+    message = message.replace("dataset.task=regression", "dataset.kind=numbers")
+    message = message.replace(EXCHANGE, "leave --transpose out" if transposed else "type --transpose")
+    return _SETTING.sub(replaced, turned(message) if transposed else message)
+
+
+def turned(message: str) -> str:
+    """Say of a file with a line for each feature what was said of the table that was made of it.
+
+    Parameters
+    ----------
+    message : str
+        Of a table in which lines are samples.
+
+    Returns
+    -------
+    str
+        Lines of the table are columns, and the other way round. What is in quotation marks stays.
+    """
+
+    def other(found: re.Match[str]) -> str:
+        if found["number"]:
+            return f"column {found['number']}"
+        if found["noun"] is None:
+            return found[0]
+        return ("line" if found["noun"] == "column" else "column") + found["many"]
+
+    return _LINES.sub(other, message)
 
 
 def _values(text: str) -> list[str]:

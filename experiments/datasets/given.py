@@ -174,7 +174,8 @@ def label_numbers(labels: np.ndarray, names: Sequence[str], place_of: Callable[[
         raise DatasetError(f"{place_of(int(row))}: label {str(names[column])!r} is missing, neither 0 nor 1")
     for (row, column), value in np.ndenumerate(labels):
         if not isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
-            raise DatasetError(f"{place_of(row)}: label {str(names[column])!r} is {value!r}, neither 0 nor 1")
+            said = value.item() if isinstance(value, np.generic) else value  # 'a', not np.str_('a')
+            raise DatasetError(f"{place_of(row)}: label {str(names[column])!r} is {said!r}, neither 0 nor 1")
     return labels.astype(np.float64)
 
 

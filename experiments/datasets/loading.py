@@ -17,7 +17,7 @@ from experiments.datasets.assignment import FOLDS, GROUPS, Assignment, folds_of_
 from experiments.datasets.download.files import read_file
 from experiments.datasets.encoding import coded, nominal_groups, rows_kept
 from experiments.datasets.names import find_columns, listed, suggestion
-from experiments.datasets.numbers import in_words_of_numbers
+from experiments.datasets.numbers import check_one_target, in_words_of_numbers
 from experiments.datasets.raw import Matrix, RawData
 from experiments.errors import ConfigError, DatasetError, MissingFileError, wrong_name
 from experiments.locate import RESERVED, locate, parameter_names
@@ -127,6 +127,9 @@ def load(
     if dataset.get("groups") is not None and dataset.get("folds") is not None:
         raise ConfigError(f"data set {name}: state either dataset.groups or dataset.folds, not both")
     try:
+        if task == REGRESSION:
+            for source in source_blocks(dataset):
+                check_one_target(listed(typed_source(source).get("target")))
         raw, origin = _first_source(dataset, search_places(local_data), cache, download)
         missing = dataset.get("missing") or "error"
         if task == "auto":

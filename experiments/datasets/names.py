@@ -29,7 +29,15 @@ _MADE_BY_R = ("X", "X.1", "V1")
 #: A first column of a table without names is looked at from so many rows on; fewer may be whole numbers by chance.
 _COUNTED_FROM = 10
 
+#: What messages say of two columns of one name: readers of tables take spaces around names off.
+COMPARED = "names are compared without spaces around them"
+
+#: What messages advise where lines are features; where a program can do it, it says so in place of this.
+EXCHANGE = "write it with lines and columns exchanged"
+
 _PLAIN = re.compile(r"[A-Za-z0-9_.\-]+")
+#: Texts that need no quotation marks in a list, but one pair around the whole setting for a shell.
+_NO_MARKS = re.compile(r"[^\s,'\"\[\]{}\\]([^,'\"\[\]{}\\]*[^\s,'\"\[\]{}\\])?")
 
 
 def listed(columns: Column | Sequence[Column] | None) -> list[Column]:
@@ -68,14 +76,16 @@ def find_columns(column: Column, names: Sequence[str]) -> list[int]:
     -------
     list of int
         Columns of exactly this name; if there are none, those whose names differ only in how accented letters are
-        written (composed or decomposed); else the place. Empty when there is no such column, longer than 1 when
-        several columns have the name.
+        written (composed or decomposed), or in spaces around what was typed; else the place. Empty when there is no
+        such column, longer than 1 when several columns have the name.
     """
     text = str(column)
     found = [place for place, name in enumerate(names) if name == text]
     if not found and not text.isascii():
         form = composed(text)
         found = [place for place, name in enumerate(names) if composed(name) == form]
+    if not found and text.strip() != text:
+        return find_columns(text.strip(), names)
     if not found and isinstance(column, int) and not isinstance(column, bool):
         return [column % len(names)] if -len(names) <= column < len(names) else []
     return found
@@ -118,9 +128,9 @@ def places_of(
 
 def suggestion(name: Column, valid: Sequence[str] | Mapping[str, object]) -> str:
     """Write the end of a message: names that may have been meant; empty when none is near."""
-    near = near_names(str(name), valid)
+    near = near_names(str(name), valid, dotted=False)
     alike = near and _looks(near[0]) == _looks(str(name))
-    return meant(str(name), valid) + (" (other characters that look the same)" if alike else "")
+    return meant(str(name), valid, dotted=False) + (" (other characters that look the same)" if alike else "")
 
 
 def _looks(text: str) -> str:
@@ -141,6 +151,27 @@ def as_typed(*columns: Column) -> str:
     str
     """
     return f"[{','.join(_quoted(each) for each in columns)}]"
+
+
+def words_setting(words: Sequence[str]) -> str:
+    """Write the setting of words that mean a missing value as a shell takes it.
+
+    Parameters
+    ----------
+    words : sequence of str
+        All that are to mean one.
+
+    Returns
+    -------
+    str
+        Such as ``dataset.na_values=[NA]``, in quotation marks where words need them.
+    """
+    words = list(dict.fromkeys(words))
+    if all(_PLAIN.fullmatch(each) for each in words):
+        return f"dataset.na_values=[{','.join(words)}]"
+    if all(_NO_MARKS.fullmatch(each) for each in words):
+        return f"'dataset.na_values=[{','.join(words)}]'"
+    return '"dataset.na_values=' + re.sub(r'(["$`])', r"\\\1", as_typed(*words)) + '"'
 
 
 def _quoted(column: Column) -> str:

@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from experiments.datasets.classes import exactly
+from experiments.datasets.names import Column, as_typed
 from experiments.datasets.raw import as_text
 from experiments.errors import DatasetError
 
 _INSTEAD = "dataset.task=regression takes one number per sample"
-_IF_A_CLASS = re.compile(r"; if it is a class, say which words mean a missing value: dataset\.na_values=\S+")
+_IF_A_CLASS = re.compile(
+    r"; if it is a class, say which words mean a missing value: ['\"]?dataset\.na_values=\[.*\]['\"]?"
+)
+
+
+def check_one_target(targets: Sequence[Column]) -> None:
+    """Refuse several targets where the target is a number.
+
+    Parameters
+    ----------
+    targets : sequence of str or int
+        Columns that are named as the target.
+
+    Raises
+    ------
+    DatasetError
+        With what to type.
+    """
+    if len(targets) > 1:
+        one = as_typed(targets[0])[1:-1]
+        raise DatasetError(f"{len(targets)} target columns, but {_INSTEAD}; name one: dataset.target={one}")
 
 
 def target_numbers(labels: Any, place_of: Callable[[int], str], name: str | None = None) -> np.ndarray:

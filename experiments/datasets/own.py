@@ -20,6 +20,7 @@ from experiments.datasets.names import Column, listed
 from experiments.datasets.raw import RawData, as_text, without_columns
 from experiments.datasets.readers import arff as arff_files
 from experiments.datasets.readers import matlab as matlab_files
+from experiments.datasets.readers.delimited import made_different
 from experiments.datasets.readers.frame import FrameReader
 from experiments.datasets.readers.parquet import parquet_frame
 from experiments.datasets.readers.svmlight import svmlight
@@ -154,7 +155,9 @@ def parquet(
     file = _read(path, places)
     words = [str(each) for each in listed(na_values)]
     frame, stored = parquet_frame(file, words, listed(target))
-    reader = FrameReader(frame, file.name, lambda row: f"row {row}", cells=stored)
+    header = list(frame.columns)
+    frame.columns = made_different(header)
+    reader = FrameReader(frame, file.name, lambda row: f"row {row}", header=header, cells=stored, words=words)
     return with_words(reader, target, leave_out, nominal, text)
 
 

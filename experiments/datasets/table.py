@@ -6,6 +6,7 @@ missing, columns that name the samples are found, and the target may be a number
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,8 @@ from scipy import sparse
 
 from experiments.datasets.classes import check_target_is_no_number
 from experiments.datasets.download.files import Content, read_file
-from experiments.datasets.names import Column, find_columns, is_nameless
+from experiments.datasets.names import COMPARED, Column, as_typed, find_columns, is_nameless
+from experiments.datasets.numbers import check_one_target
 from experiments.datasets.raw import RawData, as_text
 from experiments.datasets.readers.delimited import MISSING_WORDS
 from experiments.datasets.readers.frame import FrameReader
@@ -29,6 +31,9 @@ from experiments.errors import ConfigError, DatasetError, wrong_name
 
 #: What the target may be taken for.
 KINDS = ("auto", "classes", "numbers")
+
+#: What stands for the name of a column that has none; the first is number 1.
+_NUMBERED = re.compile(r"number (\d+)")
 
 #: A target of numbers with more different ones than this, and fewer samples to each than the second, is a number.
 _MOST_CLASSES, _SAMPLES_PER_CLASS = 10, 10
@@ -74,7 +79,7 @@ class Table:
     X : ndarray of float64, shape (n, p)
         NaN: missing. A category is a place in its list of values.
     names : tuple of str, length p
-        Of the features, exactly as in the file.
+        Of the features, as in the file, without spaces around them.
     categories : dict of int to list of str
         Column of X → its values.
     task : str
@@ -88,7 +93,7 @@ class Table:
     sample_names : tuple of str, length n, or empty
         From the first column that names samples.
     name_columns : tuple of (str, str)
-        Columns that were taken for names of samples, and why.
+        Columns that were taken for names of samples, and why. One without a name is called "number 1" and so on.
     left_out : tuple of str
         Columns that were left out on request.
     """
@@ -156,7 +161,8 @@ def read_table(
     layout : Layout, optional
         How the file is laid out.
     keep : sequence of str
-        Columns that are features although they look like names of samples.
+        Columns that are features although they look like names of samples. Here and elsewhere, "number 1" is the
+        first column, and 0 its place, where no column has that name.
     leave_out : sequence of str
         Columns that are no features.
     categories : sequence of str
@@ -181,9 +187,11 @@ def read_table(
     source = _source(file, path, layout, [*targets, *keep, *leave_out, *categories])
     reader = source.make_reader()
     wanted = _places(reader, source.header, targets)
-    kept = {reader.place(_column(each, source.header), "keep") for each in keep}
-    gone = [reader.place(_column(each, source.header), "leave_out") for each in leave_out]
-    named = [reader.place(_column(each, source.header), "nominal") for each in categories]
+    if kind == "numbers":
+        check_one_target([source.header[place] for place in wanted])
+    kept = {_place(reader, each, source.header, "keep") for each in keep}
+    gone = [_place(reader, each, source.header, "leave_out") for each in leave_out]
+    named = [_place(reader, each, source.header, "nominal") for each in categories]
     _check_twice(file.name, source.header, {*gone})
     skipped = {*wanted, *gone, *kept, *named}
     found = sample_name_columns(source.frame, source.header, skipped, file.name, source.decimal)
@@ -195,12 +203,12 @@ def read_table(
         source.as_texts([*named, *(wanted if len(wanted) == 1 else [])])
         reader = source.make_reader()
     raw = (
-        reader.raw([], [*left, wanted[0]], named)
+        reader.raw([], [*left, wanted[0]], named, sorted(kept))
         if numeric
-        else reader.raw(wanted[0] if len(wanted) == 1 else wanted, left, named)
+        else reader.raw(wanted[0] if len(wanted) == 1 else wanted, left, named, sorted(kept))
     )
     X = np.ascontiguousarray(raw.X, dtype=np.float64)
-    _check_values(X, raw, file.name)
+    _check_values(X, raw, file.name, [_shown(source.header[place], place) for place, _ in found])
     task = "numbers" if numeric else ("classes" if len(wanted) == 1 else "labels")
     class_names: tuple[str, ...] = ()
     if task == "classes":
@@ -224,7 +232,8 @@ def read_table(
 
 
 def _shown(name: str, place: int) -> str:
-    return f"number {place + 1}" if is_nameless(name) else name
+    made_up = not name.strip() or name.lower().startswith(("unnamed:", "...", "__index_level_"))
+    return f"number {place + 1}" if made_up and is_nameless(name) else name
 
 
 def column_names(path: str, layout: Layout | None = None) -> list[str]:
@@ -256,7 +265,7 @@ def _source(file: Content, path: str, layout: Layout, wanted: Sequence[Column]) 
         raise ConfigError(f"{file.name}: spreadsheets are read as .xlsx; save it as that, or as CSV")
     words = list(MISSING_WORDS if layout.na_values is None else layout.na_values)
     if name.endswith((".xlsx", ".xlsm")):
-        cells, sheet = sheet_grid(file, layout.sheet)
+        cells, sheet = sheet_grid(file, layout.sheet, layout.skip_rows or 0)
         where = f"{file.name}, sheet {sheet!r}"
         first = 2 + (layout.skip_rows or 0)
         return _of_cells(file, cells, layout, words, where, first)
@@ -271,7 +280,7 @@ def _source(file: Content, path: str, layout: Layout, wanted: Sequence[Column]) 
         if layout.transpose:
             raise ConfigError(f"{file.name}: ARFF has a line for each sample; it cannot be transposed")
         frame, place_of = arff_frame(file, words)
-        return _of_frame(file, frame, file.name, place_of)
+        return _of_frame(file, frame, file.name, place_of, turnable=False)
     text = TextFile(
         file,
         path,
@@ -304,27 +313,34 @@ def _of_cells(
     return _of_frame(file, frame, where, lambda row: f"line {row + first}")
 
 
-def _of_frame(file: Content, frame: pd.DataFrame, where: str, place_of: Callable[[int], str]) -> _Source:
+def _of_frame(
+    file: Content, frame: pd.DataFrame, where: str, place_of: Callable[[int], str], *, turnable: bool = True
+) -> _Source:
     header = [str(each) for each in frame.columns]
     frame.columns = [name or f"Unnamed: {place}" for place, name in enumerate(header)]
-    return _Source(file, frame, lambda: FrameReader(frame, where, place_of, header=header), header)
+    return _Source(
+        file, frame, lambda: FrameReader(frame, where, place_of, header=header, turnable=turnable), header
+    )
 
 
-def _column(typed: str, header: Sequence[str]) -> Column:
-    """Take what was typed for a name where there is one, else for a place if it is a whole number."""
-    if not find_columns(typed, header) and typed.lstrip("-").isdecimal():
-        return int(typed)
-    return typed
+def _place(reader: FrameReader, typed: str, header: Sequence[str], key: str) -> int:
+    """Find a column by its name where there is one of it, else by its number from 1, or by its place from 0."""
+    if not find_columns(typed, header):
+        number = _NUMBERED.fullmatch(typed)
+        if number and 1 <= int(number[1]) <= len(header):
+            return int(number[1]) - 1
+        if typed.lstrip("-").isdecimal():
+            return reader.place(int(typed), key)
+    return reader.place(typed, key)
 
 
 def _places(reader: FrameReader, header: Sequence[str], targets: Sequence[str]) -> list[int]:
     places = []
     for typed in targets:
-        column = _column(typed, header)
-        parts = [column]
-        if isinstance(column, str) and "," in typed and not find_columns(typed, header):
-            parts = [_column(each.strip(), header) for each in typed.split(",") if each.strip()]
-        places += [reader.place(each, "target") for each in parts]
+        parts = [typed]
+        if "," in typed and not find_columns(typed, header):
+            parts = [each.strip() for each in typed.split(",") if each.strip()]
+        places += [_place(reader, each, header, "target") for each in parts]
     if len(set(places)) < len(places):
         raise DatasetError("a column is named twice in dataset.target")
     return places
@@ -339,8 +355,8 @@ def _check_twice(file: str, header: Sequence[str], gone: set[int]) -> None:
         if len(found) > 1:
             shown = ", ".join(str(place + 1) for place in found)
             raise DatasetError(
-                f"{file}: {len(found)} columns are called {name!r} (columns {shown}); give them different names, "
-                f"or leave all but one out by its place, from 0: dataset.leave_out={found[1]}"
+                f"{file}: {len(found)} columns are called {name!r} (columns {shown}; {COMPARED}); give them "
+                f"different names, or leave all but one out by its place, from 0: dataset.leave_out={found[1]}"
             )
 
 
@@ -370,9 +386,17 @@ def _numbers(source: _Source, place: int, reader: FrameReader) -> np.ndarray:
     return numbers
 
 
-def _check_values(X: np.ndarray, raw: RawData, file: str) -> None:
+def _check_values(X: np.ndarray, raw: RawData, file: str, name_columns: Sequence[str]) -> None:
     if not X.shape[1]:
-        raise DatasetError(f"{file}: no column is left that could be a feature")
+        told = ""
+        if name_columns:
+            shown = " and ".join(repr(each) for each in name_columns)
+            one = len(name_columns) == 1
+            told = (
+                f": {shown} {'was' if one else 'were'} taken for names of the samples; "
+                f"dataset.keep={as_typed(*name_columns)} keeps {'it' if one else 'them'} as a feature"
+            )
+        raise DatasetError(f"{file}: no column is left that could be a feature{told}")
     if not X.shape[0]:
         raise DatasetError(f"{file}: there is no sample")
     for row, column in np.argwhere(np.isinf(X))[:1]:

@@ -21,7 +21,7 @@ from scipy import sparse
 from experiments.datasets.classes import exactly
 from experiments.datasets.column_kinds import EXACT
 from experiments.datasets.download.files import Content, read_files
-from experiments.datasets.names import Column, check_row_names, find_columns, listed, suggestion
+from experiments.datasets.names import COMPARED, Column, check_row_names, find_columns, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import ConfigError, DatasetError
@@ -29,7 +29,14 @@ from experiments.formatting import count
 from experiments.paths import Places
 
 #: Raised by one when the same bytes are read differently.
-_VERSION = 2
+_VERSION = 3
+
+#: An attribute's name and type: a name in quotation marks with backslashes before those inside, or with none before
+#: them, or a name without; the first that leaves a type.
+_ATTRIBUTES = tuple(
+    re.compile(rf"@attribute\s+({name})\s+(.+)", re.IGNORECASE)
+    for name in (r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", r"\".*\"|'.*'", r"[^{}%,\s]*")
+)
 
 #: The longest piece of a line that a message repeats.
 _SHOWN = 60
@@ -176,7 +183,7 @@ def parse(content: bytes, name: str) -> Arff:
     lines = _Lines(Content(name, content, "").text)
     if not lines.has_keywords:
         raise DatasetError(f"{name}: no @RELATION, @ATTRIBUTE or @DATA line found: is it ARFF?")
-    decoder = liac.ArffDecoder()
+    decoder = _Decoder()
     texts: dict[int, list[str]] = {}
     try:
         header = decoder.decode(lines, encode_nominal=True, return_type=lines.kind)
@@ -195,7 +202,7 @@ def parse(content: bytes, name: str) -> Arff:
         [str(each) for each in kind] if isinstance(kind, list) else ("text" if kind == "STRING" else None)
         for _, kind in attributes
     ]
-    return Arff([_unescaped(attribute) for attribute, _ in attributes], values, table, name, texts)
+    return Arff([attribute for attribute, _ in attributes], values, table, name, texts)
 
 
 def stacked(tables: Sequence[Arff]) -> Arff:
@@ -322,7 +329,7 @@ def label_list(file: Content) -> list[str]:
     except ElementTree.ParseError as error:
         raise DatasetError(f"{file.name} is no XML: {error}") from error
     given = [each.get("name") for each in root.iter() if each.tag.rpartition("}")[2] == "label"]
-    found = [_unescaped(each) for each in given if each is not None]
+    found = [_unescaped(each).strip() for each in given if each is not None]
     if not found or len(found) < len(given):
         raise DatasetError(f"{file.name}: " + ("a label has no name" if given else "no labels in it"))
     twice = sorted({each for each in found if found.count(each) > 1})
@@ -361,6 +368,25 @@ class _Lines:
     @property
     def current(self) -> str:
         return self._lines[max(self.number, 1) - 1].strip()
+
+
+class _Decoder(liac.ArffDecoder):
+    """Decoder that takes one pair of quotation marks off a name, not all that it begins and ends with."""
+
+    def _decode_attribute(self, s: str) -> tuple[str, Any]:
+        refused: liac.ArffException = liac.BadAttributeFormat()
+        for pattern in _ATTRIBUTES:
+            found = pattern.fullmatch(s)
+            if not found:
+                continue
+            name, kind = found.groups()
+            if len(name) > 1 and name[0] in "'\"" and name[-1] == name[0]:
+                name = name[1:-1]
+            try:
+                return _unescaped(name).strip(), super()._decode_attribute(f"@attribute x {kind}")[1]
+            except liac.BadAttributeType as error:
+                refused = error
+        raise refused
 
 
 def _read_exactly(decoder: liac.ArffDecoder, attributes: Sequence[tuple[str, Any]]) -> None:
@@ -461,7 +487,8 @@ def _reason(error: liac.ArffException, lines: _Lines) -> str:
         return "no @data line found: is it ARFF, and whole?"
     if isinstance(error, liac.BadAttributeName):
         error.line = lines.number
-        return f"{re.sub(r' at line [0-9]+', '', str(error))[:200]} ({shown})"
+        told = re.sub(r" at line [0-9]+", "", str(error)).rstrip(".")[:200]
+        return f"{told}; {COMPARED} ({shown})"
     error.line = lines.number
     told = re.sub(r",? (?:at|in) line -?[0-9]+(?=[.:]?)", "", str(error))
     return f"{told[:200]} ({shown})"

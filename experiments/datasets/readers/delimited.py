@@ -206,7 +206,7 @@ def _after_comments(
     at, last = comments[-1]
     if line is None:
         return at
-    cells, below = _cells(last, delimiter), _cells(line, delimiter)
+    cells, below = cells_of(last, delimiter), cells_of(line, delimiter)
     if len(cells) != len(below) or len(cells) < 2:
         return number
     names = [each for each in wanted if isinstance(each, str)]
@@ -222,7 +222,21 @@ def _after_comments(
     )
 
 
-def _cells(line: str, delimiter: str) -> list[str]:
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """Part one line into cells, blanks around them taken off.
+
+    Parameters
+    ----------
+    line : str
+        Without its end.
+    delimiter : str
+        What separates the cells; ``" "`` for any white space.
+
+    Returns
+    -------
+    list of str
+        Empty where the line cannot be parted.
+    """
     if delimiter == " ":
         return line.split()
     try:
@@ -301,7 +315,7 @@ class TextTable:
         if lines.header is None:
             self.names, self.header = numbered_names(lines.n_columns), None
         else:
-            self.names = _made_different(lines.header)
+            self.names = made_different(lines.header)
             self.header = [name or made for name, made in zip(lines.header, self.names, strict=True)]
 
     def frame(self) -> pd.DataFrame:
@@ -370,7 +384,7 @@ class TextTable:
     def place_of(self, row: int) -> str:
         """Say on which line a row (0-based) stands, and if the line has too few cells."""
         number = self.lines.first_row + row
-        n_cells = len(_cells(line_at(self._text, number), self.lines.delimiter))
+        n_cells = len(cells_of(line_at(self._text, number), self.lines.delimiter))
         short = f" ({n_cells} of {len(self.names)} cells)" if 0 < n_cells < len(self.names) else ""
         return f"line {number}{short}"
 
@@ -446,8 +460,18 @@ class TextTable:
             raise DatasetError(f"{self.file} is no even table: {self._uneven(error)}{self._hint}") from error
 
 
-def _made_different(names: Sequence[str]) -> list[str]:
-    """Make names unique by numbers, and name the nameless, both as pandas does."""
+def made_different(names: Sequence[str]) -> list[str]:
+    """Make names unique by numbers, and name the nameless, both as pandas does.
+
+    Parameters
+    ----------
+    names : sequence of str
+        As in the file, "" where there is none.
+
+    Returns
+    -------
+    list of str
+    """
     given, used, result = set(names), set(), []
     for place, name in enumerate(names):
         made = name or f"Unnamed: {place}"

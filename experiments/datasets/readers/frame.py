@@ -13,9 +13,12 @@ from scipy import sparse
 from experiments.datasets.classes import classes_of_texts, exactly
 from experiments.datasets.column_kinds import EXACT, are_dates, merged, no_feature, numbers_of, odd_number
 from experiments.datasets.names import (
+    COMPARED,
+    EXCHANGE,
     Column,
     as_typed,
     check_first_column,
+    composed,
     counts_rows,
     find_columns,
     is_nameless,
@@ -23,6 +26,7 @@ from experiments.datasets.names import (
     names_rows,
     row_names_error,
     suggestion,
+    words_setting,
 )
 from experiments.datasets.raw import RawData, as_text
 from experiments.errors import DatasetError
@@ -66,10 +70,14 @@ class FrameReader:
         Whether the file has names at all.
     cells : callable, optional
         Place of a column → its cells as they stand in the file, missing ones too.
+    words : sequence of str
+        Words that mean a missing value; of the usual ones those that are in the file.
     words_given : bool
         Whether the user said which words mean a missing value.
     line_with : callable, optional
         Name → line that holds it, if one does, for messages.
+    turnable : bool
+        Whether a table of the format may have a line for each feature.
     digits : ndarray of int8, shape (n, columns of the frame), optional
         All cells, if these are single digits; features then keep that type, and need no look at each.
     """
@@ -85,8 +93,10 @@ class FrameReader:
         header: Sequence[str] | None = None,
         named: bool = True,
         cells: Callable[[int], pd.Series] | None = None,
+        words: Sequence[str] = (),
         words_given: bool = True,
         line_with: Callable[[str], int | None] | None = None,
+        turnable: bool = True,
         digits: np.ndarray | None = None,
     ) -> None:
         self._frame = frame
@@ -97,9 +107,12 @@ class FrameReader:
         self._decimal = decimal
         self._named = named
         self._cells = cells
+        self._words = list(words)
         self._words_given = words_given
         self._line_with = line_with
+        self._turnable = turnable
         self._digits = digits
+        self._kept: set[int] = set()
         header = list(self._names if header is None else header)
         self._twice = {
             name for name, count in pd.Series(header, dtype=object).value_counts().items() if count > 1
@@ -134,16 +147,35 @@ class FrameReader:
         if found:
             shown = ", ".join(str(place) for place in found[:_SHOWN])
             raise DatasetError(
-                f"{self._file}: {len(found)} columns are called {column!r} (dataset.{key}): {shown}, from 0; "
-                "give the place of the one that is meant in place of the name"
+                f"{self._file}: {len(found)} columns are called {column!r} (dataset.{key}): {shown}, from 0 "
+                f"({COMPARED}); give the place of the one that is meant in place of the name"
             )
-        line = self._line_with(text) if self._line_with else None
-        hint = suggestion(text, self._names) + self._hint
-        if line is not None:
-            hint = f"; line {line} holds it: if that line holds the names, type dataset.skip_lines={line - 1}"
+        near = suggestion(text, self._names)
+        row = self._row_called(text)
+        line = self._line_with(text) if self._line_with and row is None else None
+        hint = near or self._hint
+        if row is not None:
+            hint = (
+                f"{near}; {self._place_of(row)} begins with it: if the table has a line for each feature, such as "
+                f"genes × samples, {EXCHANGE}"
+            )
+        elif line is not None:
+            hint = f"{near}; line {line} holds it: if that line holds the names, type dataset.skip_lines={line - 1}"
         raise DatasetError(
             f"{self._file} has no column {column!r} (dataset.{key}) among its {len(self._names)}{hint}"
         )
+
+    def _row_called(self, name: str) -> int | None:
+        """Find the row that begins with a name and goes on with values, where each row has a name of its own."""
+        if not self._turnable or not self._frame.shape[1]:
+            return None
+        called = [composed(as_text(each).strip()) for each in self._frame.iloc[:, 0]]
+        if called.count(composed(name.strip())) != 1 or len(set(called)) < len(called):
+            return None
+        row = called.index(composed(name.strip()))
+        cells = [as_text(each).strip() for each in self._frame.iloc[row, 1:] if not pd.isna(each)]
+        are_values = len(set(cells)) < len(cells) or any(exactly(each) is not None for each in cells)
+        return row if are_values else None
 
     @property
     def file(self) -> str:
@@ -161,6 +193,13 @@ class FrameReader:
         self._check_lists(column, column.notna().to_numpy(), self._names[place])
         return ["" if pd.isna(each) else as_text(each) for each in column]
 
+    def holds_numbers(self, place: int) -> bool:
+        """Whether the cells of a column are numbers, all that are not missing."""
+        known = self._frame.iloc[:, place].dropna()
+        if isinstance(known.dtype, pd.CategoricalDtype):
+            known = known.astype(object)
+        return len(known) > 0 and not np.isnan(numbers_of(known, self._decimal)).any()
+
     def where(self, row: int) -> str:
         """Say where a row (0-based) stands, with the file."""
         return self._in_file(row)
@@ -170,6 +209,7 @@ class FrameReader:
         target: Column | Sequence[Column],
         leave_out: Column | Sequence[Column],
         nominal: Column | Sequence[Column],
+        kept: Sequence[int] = (),
     ) -> RawData:
         """Take the frame apart.
 
@@ -181,6 +221,8 @@ class FrameReader:
             Columns that are no features.
         nominal : str, int, or sequence of them
             Columns that hold names even where they look like numbers.
+        kept : sequence of int
+            Places of columns that are features though they look like numbers of rows.
 
         Returns
         -------
@@ -193,6 +235,7 @@ class FrameReader:
             numbers that are one as floats, dates, lists, names of rows; two features of one name; a row without a
             class; a label other than 0 and 1.
         """
+        self._kept = set(kept)
         single = isinstance(target, str) or not isinstance(target, Sequence)
         wanted = [self.place(each, "target") for each in listed(target)]
         if len(set(wanted)) < len(wanted):
@@ -243,14 +286,19 @@ class FrameReader:
         }
         if doubles:
             known = ", ".join(list(doubles)[:_SHOWN]) + (", …" if len(doubles) > _SHOWN else "")
-            logger.warning("%s: several columns have the same name; known as %s", self._file, known)
+            logger.warning(
+                "%s: several columns have the same name; known as %s (%s)", self._file, known, COMPARED
+            )
 
     def _tell_of_nameless(self, X: np.ndarray, kept: Sequence[int], values: dict[int, list[str]]) -> None:
         """Tell of columns without a name that hold whole numbers: rows taken twice have the same one twice."""
         found = [
             place
             for new, place in enumerate(kept)
-            if new not in values and is_nameless(self._header[place]) and _are_whole(X[:, new])
+            if new not in values
+            and place not in self._kept
+            and is_nameless(self._header[place])
+            and _are_whole(X[:, new])
         ]
         if found:
             logger.warning(
@@ -269,7 +317,9 @@ class FrameReader:
             return
         self._tell_of_nameless(X, kept, values)
         counting = [
-            self._names[place] for new, place in enumerate(kept) if new not in values and _counts(X[:, new])
+            self._names[place]
+            for new, place in enumerate(kept)
+            if new not in values and place not in self._kept and _counts(X[:, new])
         ]
         if 0 < len(counting) < len(kept):
             logger.warning(
@@ -313,11 +363,11 @@ class FrameReader:
             self._check_odd_numbers(column, there & ~is_number, name)
             if is_number.any():
                 row = int(np.flatnonzero(there & ~is_number)[0])
-                word = str(column.iloc[row])
+                word = str(column.iloc[row]).strip()
                 words = (
                     ""
                     if self._cells is None
-                    else f"; if it means a missing value, dataset.na_values={as_typed(word)}"
+                    else f"; if it means a missing value, {words_setting([*self._words, word])}"
                 )
                 raise DatasetError(
                     f"{self._file}, {self._place_of(row)}: column {name!r} holds {word!r} among "
@@ -370,7 +420,7 @@ class FrameReader:
             )
 
     def _check_row_names(self, place: int, numbers: np.ndarray) -> None:
-        if self._named and names_rows(self._header[place], place, numbers):
+        if self._named and place not in self._kept and names_rows(self._header[place], place, numbers):
             raise row_names_error(self._file, place, self._header[place])
 
     def _check_names(self, place: int, distinct: np.ndarray, n_there: int, as_names: bool) -> None:
@@ -410,9 +460,8 @@ class FrameReader:
             raise DatasetError(
                 f"{self._file}, {self._place_of(row)}: column {name!r} holds {_DOUBTFUL!r} among names; say which "
                 "words "
-                f"mean a missing value: dataset.na_values=[{_DOUBTFUL},NA] if it is one, dataset.na_values=[NA] "
-                "if it "
-                "is a name"
+                f"mean a missing value: {words_setting(self._words)} if it is one, "
+                f"{words_setting(self._without(_DOUBTFUL))} if it is a name"
             )
         shown = ", ".join(f"{word!r} ({count} times)" for word, count in counts.items())
         logger.warning(
@@ -421,6 +470,9 @@ class FrameReader:
             name,
             shown,
         )
+
+    def _without(self, word: str) -> list[str]:
+        return [each for each in self._words if each != word]
 
     def _check_lists(self, column: pd.Series, there: np.ndarray, name: str) -> None:
         if not pd.api.types.is_object_dtype(column.dtype):
@@ -484,7 +536,7 @@ class FrameReader:
                 told = (
                     f"{word!r} in column {name!r} means a missing value, so the row has no class; if it is a "
                     "class, say which words mean a missing value: "
-                    f"dataset.na_values={'[]' if word == 'NA' else '[NA]'}"
+                    f"{words_setting(self._without(word))}"
                 )
             raise DatasetError(
                 f"{self._in_file(row)}: {told} ({missing.size} of {len(column)} rows have none)"

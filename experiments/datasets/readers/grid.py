@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,11 @@ from experiments.errors import DatasetError, wrong_name
 
 #: A number that is no code: without zeros before it.
 _PLAIN_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|(?=\.))(\.\d*)?([eE][+-]?\d+)?")
+#: A formula in the file of a sheet.
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 
 
-def sheet_grid(file: Content, sheet: str | None = None) -> tuple[np.ndarray, str]:
+def sheet_grid(file: Content, sheet: str | None = None, skip_lines: int = 0) -> tuple[np.ndarray, str]:
     """Read all cells of one sheet of an ``.xlsx`` file.
 
     Parameters
@@ -28,6 +31,8 @@ def sheet_grid(file: Content, sheet: str | None = None) -> tuple[np.ndarray, str
         The file.
     sheet : str, optional
         Its name, or its number from 1; by default the only sheet that holds anything.
+    skip_lines : int, default=0
+        Lines at the top that are no part of the table, whatever is in them.
 
     Returns
     -------
@@ -39,7 +44,8 @@ def sheet_grid(file: Content, sheet: str | None = None) -> tuple[np.ndarray, str
     Raises
     ------
     DatasetError
-        For what is no spreadsheet, no such sheet, several sheets of which none is named, or an empty one.
+        For what is no spreadsheet, no such sheet, several sheets of which none is named, an empty one, or a formula
+        without a value.
     """
     from openpyxl import load_workbook
 
@@ -47,31 +53,101 @@ def sheet_grid(file: Content, sheet: str | None = None) -> tuple[np.ndarray, str
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it tells of each style that it has no use for
             book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
-            found = {each.title: _cells(each) for each in book.worksheets}
+            read = {each.title: _rows(each) for each in book.worksheets}
     except Exception as error:  # the package raises many kinds on damaged input
         raise DatasetError(
             f"{file.name} cannot be read as a spreadsheet ({reason_of(error, file)})"
         ) from error
+    found = {name: _cells(rows) for name, rows in read.items()}
     names = list(found)
     if sheet is not None and sheet not in found:
         if not (sheet.isdecimal() and 1 <= int(sheet) <= len(names)):
             raise wrong_name(f"sheet of {file.name} (dataset.sheet)", sheet, names)
         sheet = names[int(sheet) - 1]
     if sheet is None:
-        filled = [name for name, cells in found.items() if cells.size]
+        filled = [name for name, cells in found.items() if cells.size or _formulas_without_value(book[name])]
         if len(filled) > 1:
             raise DatasetError(
                 f"{file.name} has {len(filled)} sheets; say which one: dataset.sheet=NAME\n"
                 f"they are: {', '.join(repr(name) for name in filled)}"
             )
         sheet = filled[0] if filled else names[0]
+    if any(None in row for row in read[sheet]):
+        _refuse(_formulas_without_value(book[sheet]), file, sheet, skip_lines)
     if not found[sheet].size:
         raise DatasetError(f"{file.name}: sheet {sheet!r} is empty")
     return found[sheet], sheet
 
 
-def _cells(sheet: Any) -> np.ndarray:
-    rows = [tuple(_cell(each) for each in row) for row in sheet.iter_rows(values_only=True)]
+def check_formulas(file: Content, sheet: str) -> None:
+    """Refuse a sheet with a formula whose value is not in the file, which readers take for an empty cell.
+
+    Parameters
+    ----------
+    file : Content
+        An ``.xlsx`` file.
+    sheet : str
+        Its name.
+
+    Raises
+    ------
+    DatasetError
+        With sheet and cell.
+    """
+    from openpyxl import load_workbook
+
+    book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
+    _refuse(_formulas_without_value(book[sheet]), file, sheet, 0)
+
+
+def _refuse(formulas: Sequence[tuple[int, str]], file: Content, sheet: str, skip_lines: int) -> None:
+    for line, cell in formulas:
+        if line > skip_lines:
+            raise DatasetError(
+                f"{file.name}, sheet {sheet!r}: cell {cell} holds a formula without a value; open and save the "
+                "file in a spreadsheet program first"
+            )
+
+
+def _formulas_without_value(sheet: Any) -> list[tuple[int, str]]:
+    """Find formulas that no program has computed: line and name of each cell.
+
+    openpyxl reads them as empty cells, as it does those with an empty text for a value, which are of type ``str``.
+    """
+    from openpyxl.utils import column_index_from_string, get_column_letter
+
+    with sheet._get_source() as source:
+        content = source.read()
+    if not _FORMULA.search(content):
+        return []
+    found: list[tuple[int, str]] = []
+    line = 0
+    for _, row in ElementTree.iterparse(io.BytesIO(content)):
+        if _tag(row) != "row":
+            continue
+        line, column = int(float(row.get("r", line + 1))), 0
+        for cell in row:
+            letters = re.match("[A-Z]+", cell.get("r", ""))
+            name = letters[0] if letters else get_column_letter(column + 1)
+            column = column_index_from_string(name)
+            parts = {_tag(each): each.text for each in cell}
+            if "f" in parts and not (parts.get("v") or ("v" in parts and cell.get("t") == "str")):
+                found.append((line, f"{name}{line}"))
+        row.clear()
+    return found
+
+
+def _tag(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _rows(sheet: Any) -> list[tuple]:
+    sheet.reset_dimensions()  # some programs state others than those of the table
+    return list(sheet.iter_rows(values_only=True))
+
+
+def _cells(rows: list[tuple]) -> np.ndarray:
+    rows = [tuple(_cell(each) for each in row) for row in rows]
     while rows and all(each is None for each in rows[-1]):
         rows.pop()
     width = max((last + 1 for row in rows for last, each in enumerate(row) if each is not None), default=0)

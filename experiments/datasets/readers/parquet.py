@@ -33,8 +33,8 @@ def parquet_frame(
     Returns
     -------
     frame : DataFrame
-        Columns named by text; whole numbers stay whole where some are null. Without the columns that pandas stored
-        as the index, unless they are wanted.
+        Columns named by text, without spaces around it; whole numbers stay whole where some are null.
+        Without the columns that pandas stored as the index, unless they are wanted.
     cells : callable
         Place of a column → its cells as text, empty where null.
 
@@ -52,7 +52,7 @@ def parquet_frame(
             f"{file.name} cannot be read as a Parquet file ({reason_of(error, file)})"
         ) from error
     named = [name for name in frame.index.names if name is not None]
-    asked = [name for name in named if any(find_columns(str(each), [str(name)]) for each in wanted)]
+    asked = [name for name in named if any(find_columns(str(each), [str(name).strip()]) for each in wanted)]
     if asked:
         frame = frame.reset_index(level=asked)
     left_out = [str(name) for name in named if name not in asked]
@@ -61,7 +61,7 @@ def parquet_frame(
             "%s: what pandas stored as its index is no feature: %s", file.name, ", ".join(left_out)
         )
     frame = frame.reset_index(drop=True)
-    frame.columns = [str(each) for each in frame.columns]
+    frame.columns = [str(each).strip() for each in frame.columns]
     if not words:
         return frame, lambda place: pd.Series("", index=frame.index)
     stored = frame

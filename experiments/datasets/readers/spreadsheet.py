@@ -25,6 +25,7 @@ from experiments.datasets.names import (
     suggestion,
 )
 from experiments.datasets.raw import RawData, as_text, numbered_names
+from experiments.datasets.readers.grid import check_formulas
 from experiments.datasets.readers.parsed_cache import remember
 from experiments.errors import DatasetError
 from experiments.formatting import count
@@ -138,8 +139,8 @@ def spreadsheet(
     Raises
     ------
     DatasetError
-        File missing, damaged, without these sheets, with a column that names the rows, or with a cell that is no
-        number (sheet, line, column).
+        File missing, damaged, without these sheets, with a column that names the rows, with a cell that is no
+        number (sheet, line, column), or with a formula without a value (sheet, cell).
     """
     file = read_file(path, places, sha256, download)
 
@@ -159,6 +160,9 @@ def spreadsheet(
             raise DatasetError(f"{file.name} cannot be read as a spreadsheet ({reason})") from error
         table = _element(sheets, features, "sheet", file.name)
         classes = _element(sheets, target, "sheet", file.name)
+        for name, cells in sheets.items():
+            if cells is table or cells is classes:
+                check_formulas(file, name)
         if classes.shape[1] != 1:
             raise DatasetError(f"{file.name}: sheet {target!r} has {classes.shape[1]} columns, not one")
         gone = places_of(leave_out, [str(each) for each in table.columns], file.name)

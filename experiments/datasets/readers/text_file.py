@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.datasets.download.files import Content, decoded
 from experiments.datasets.names import Column
-from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, first_lines, line_at
+from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, cells_of, first_lines, line_at
 from experiments.datasets.readers.frame import FrameReader
 from experiments.errors import ConfigError, DatasetError
 
@@ -84,21 +84,21 @@ class TextFile:
             wanted=wanted,
             hint=_delimiter_hint,
         )
+        top = line_at(text, lines.skipped + 1)
+        hint = _delimiter_hint(top, lines.delimiter)
+        parts, n_cells = lines.delimiter, len(cells_of(top, lines.delimiter))
         if transpose:
             file = _turned(file, text, lines.skipped, lines.delimiter)
             text = file.text.rstrip("\r\n")
             skip_lines = 0
             lines = first_lines(text, file.name, delimiter=",", header=header, skip_lines=0, wanted=wanted)
-        hint = _delimiter_hint(line_at(text, lines.skipped + 1), lines.delimiter)
         words = MISSING_WORDS if na_values is None else na_values
         self._table = TextTable(file, lines, words=words, decimal=decimal, hint=hint)
-        if len(self._table.names) == 1 and not hint:
-            hint = (
-                f"; the whole line is one column, so is {lines.delimiter!r} what separates the cells "
-                "(dataset.delimiter)?"
-            )
+        if (n_cells if transpose else len(self._table.names)) == 1 and not hint:
+            hint = f"; a line has one cell, so is {parts!r} what separates the cells (dataset.delimiter)?"
         self._hint, self._decimal, self._named = hint, decimal, header
         self._words_given = na_values is not None
+        self._words = [each for each in words if self._words_given or each in text]
         self._skip_lines = skip_lines
         self._digits = self._table.digits() if digits else None
         self.name = file.name
@@ -120,6 +120,7 @@ class TextFile:
             header=table.header,
             named=self._named,
             cells=table.column_text,
+            words=self._words,
             words_given=self._words_given,
             line_with=table.line_with if self._named and self._skip_lines is None else None,
             digits=self._digits,
@@ -220,10 +221,11 @@ def _delimiter(typed: str | None, path: str) -> str:
 
 
 def _delimiter_hint(first: str, delimiter: str) -> str:
-    """Say what the first line holds besides the delimiter that may separate the cells."""
+    """Say what would part the first line into as many cells as the delimiter does, or more."""
+    n_cells = len(cells_of(first, delimiter))
     for word in ("semicolon", "tab"):
         mark = _DELIMITERS[word]
-        if mark in first and delimiter != mark:
+        if mark != delimiter and len(cells_of(first, mark)) >= max(n_cells, 2):
             return (
                 f"; its first line has a {word} in it, so is {delimiter!r} what separates the cells "
                 f"(dataset.delimiter={word})?"

@@ -52,7 +52,8 @@ def with_words(
     Raises
     ------
     DatasetError
-        As the reader; for a column that is the target or nominal too, or in which no word occurs in two samples.
+        As the reader; for a column that is the target or nominal too, that holds numbers, or in which no word
+        occurs in two samples.
     """
     columns = listed(text)
     places = [reader.place(each, "text") for each in columns]
@@ -62,6 +63,13 @@ def with_words(
             name = as_typed(reader.name(twice[0]))
             raise DatasetError(
                 f"dataset.text={name} is named in dataset.{key} too; take it out of one of them"
+            )
+    for place in places:
+        if reader.holds_numbers(place):
+            name = as_typed(reader.name(place))
+            raise DatasetError(
+                f"{reader.file}: dataset.text={name}: the column holds numbers, and dataset.text is for free text; "
+                "take it out of dataset.text"
             )
     raw = reader.raw(target, [*listed(leave_out), *columns], nominal)
     if not places:

@@ -24,7 +24,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from experiments.cli import rank as command
 from experiments.cli import ranking
-from experiments.cli.rank_arguments import in_own_words, option, parser
+from experiments.cli.rank_arguments import in_own_words, option, parser, turned
 from experiments.cli.rank_folder import result_folder
 from experiments.datasets.table import Table
 from experiments.evaluation.evaluate import fold_seed
@@ -283,6 +283,8 @@ def test_an_option_is_one_word_and_its_value(name):
         ),
         ("if it is a class: dataset.na_values=[None,NA] if", "if it is a class: --na-values None,NA if"),
         ("which words do: dataset.na_values=[]", "which words do: --na-values ''"),
+        ("say 'dataset.na_values=[NA,<0.5]'; if", "say --na-values 'NA,<0.5'; if"),
+        ("say \"dataset.na_values=[NA,'a, \\$b']\".", "say --na-values 'NA,\"a, $b\"'."),
         ("so (dataset.delimiter=tab)?", "so (--delimiter tab)?"),
         ("say dataset.decimal=','; if", "say --decimal ,; if"),
         ("choose a column of classes (dataset.target), or", "choose a column of classes (--target), or"),
@@ -292,6 +294,47 @@ def test_an_option_is_one_word_and_its_value(name):
 )
 def test_messages_of_readers_name_the_options(said, now):
     assert in_own_words(said) == now
+
+
+@pytest.mark.parametrize(
+    ("said", "now"),
+    [
+        (
+            "t.csv, line 2: column 'g2' holds 'x' among numbers",
+            "t.csv, column 2: line 'g2' holds 'x' among numbers",
+        ),
+        (
+            "t.csv has no column 'z' (dataset.target) among its 3",
+            "t.csv has no line 'z' (--target) among its 3",
+        ),
+        ("2 columns are called 'a' (columns 2, 3)", "2 lines are called 'a' (lines 2, 3)"),
+        (
+            "column 'the column' is row.names in a/column/row.csv, line 7",
+            "line 'the column' is row.names in a/column/row.csv, column 7",
+        ),
+        (
+            "t.csv, line 3: no class (1 of 3 rows have none)",
+            "t.csv, column 3: no class (1 of 3 columns have none)",
+        ),
+        (
+            "each row: dataset.leave_out=[row,'column',0], row",
+            "each column: --leave-out row --leave-out column --leave-out 0, column",
+        ),
+        (
+            "t.csv is no even table: the line that begins with 'g2' has 2 cells",
+            "t.csv is no even table: the line that begins with 'g2' has 2 cells",
+        ),
+        ("leave it out: dataset.leave_out=['a column']", "leave it out: --leave-out 'a column'"),
+    ],
+)
+def test_messages_of_a_turned_table_are_of_the_file(said, now):
+    assert in_own_words(said, transposed=True) == now
+
+
+def test_an_option_of_a_turned_table_is_as_it_was():
+    for name in ("row", "a column", "it's"):
+        said = f"column {name!r} is in each row; {option('--keep', name)} keeps it"
+        assert turned(said) == f"line {name!r} is in each column; {option('--keep', name)} keeps it"
 
 
 # --- other targets, other rankers, bad input: small tables, no permutations
@@ -459,7 +502,13 @@ def test_a_narrower_command_has_a_folder_of_its_own(run):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (["u.csv", "--target", "y"], "file u.csv not found; did you mean t.csv?"),
+        (["tt.csv", "--target", "y"], "file tt.csv not found; did you mean t.csv?"),
+        (["t.tsv.gz", "--target", "y"], "file t.tsv.gz not found; did you mean t.csv?"),
+        (["nofile.csv", "--target", "y"], "file nofile.csv not found (looked in "),
+        (
+            ["t.csv", "--target", "a,b", "--as", "numbers"],
+            "2 target columns, but --as numbers takes one number per sample; name one: --target a",
+        ),
         (["t.csv"], "t.csv --target NAME\ncolumns: 'a', 'b', 'c', 'd', 'y', 'e', 'n'"),
         (["t.csv", "--target", "z"], "has no column 'z' (--target) among its 7"),
         (["t.csv", "--target", "y", "--ranker", "relief"], "unknown ranker 'relief'; did you mean"),
@@ -509,6 +558,17 @@ def test_bad_input_is_answered_with_what_to_type(run, typed, said):
             "choose another column, or say that these are numbers: --as numbers",
         ),
         ("a,y\n1,k\n2,l\n", [], "which are no classes; choose another column\n"),
+        (
+            "id,y\nP1,u\nP2,v\n",
+            [],
+            "left that could be a feature: 'id' was taken for names of the samples; --keep id keeps it",
+        ),
+        (
+            ",y,nr\nP1,u,7\nP2,v,9\n",
+            [],
+            "'number 1' and 'nr' were taken for names of the samples; --keep 'number 1' --keep nr keeps them",
+        ),
+        ("y\nu\nv\n", ["--delimiter", ","], "no column is left that could be a feature\n"),
     ],
 )
 def test_tables_that_are_none_are_named_with_their_line(run, text, typed, said):
@@ -531,6 +591,37 @@ def test_one_class_is_one_class(run):
     small(y="u")
     code, out, err = run("t.csv", "--target", "y")
     assert code == 2 and "target 'y': 1 class: u (24)\n" in out and "holds one class only" in err
+
+
+def test_a_line_for_each_feature_is_told_of_with_the_option(run):
+    small(y=["u", "v"] * 12).rename(index="s{}".format).T.to_csv("t.csv")
+    code, _, err = run("t.csv", "--target", "y")
+    assert code == 2 and err.endswith(
+        "t.csv has no column 'y' (--target) among its 25; line 6 begins with it: if the table has a line for each "
+        "feature, such as genes × samples, type --transpose\n"
+    )
+    code, out, err = run("t.csv", "--target", "y", "--transpose")
+    assert (code, err) == (0, "") and (
+        "line 'number 1' holds another value in each column: taken as sample names, not as a feature; "
+        "--keep 'number 1' keeps it\n"
+    ) in out
+    small("u.csv", y=["u", "v"] * 12)
+    code, _, err = run("u.csv", "--target", "y", "--transpose")
+    assert code == 2 and "begins with it" in err and "leave --transpose out\n" in err
+    Path("s.csv").write_text("g;s1;s2\na;1;2\ny;u;v\n")
+    code, _, err = run("s.csv", "--target", "y", "--transpose")
+    assert code == 2 and "so is ',' what separates the cells (--delimiter semicolon)?" in err
+
+
+@pytest.mark.parametrize("word", ["<0.5", "n/a, see note", 'in "mm"', "it's", "#DIV/0!", "-", "$x"])
+@pytest.mark.parametrize("given", [[], ["--na-values", "NA,-9"]])
+def test_a_word_that_is_proposed_comes_with_those_in_force(run, word, given):
+    small(y=["u", "v"] * 12, n=["NA", word, *map(str, np.arange(22) / 8)])
+    typed = ["t.csv", "--target", "y"]
+    code, _, err = run(*typed, *given)
+    proposed = re.search(r"if it means a missing value, (--na-values.*)", err)[1]
+    code, out, err = run(*typed, *shlex.split(proposed))
+    assert (code, err) == (0, "") and "2 values missing" in out
 
 
 @pytest.mark.parametrize(("n", "n_folds"), [(4, 2), (7, 3)])

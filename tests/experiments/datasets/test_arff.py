@@ -76,6 +76,32 @@ def test_dense_file():
     )
 
 
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("'say \"hi\"'", 'say "hi"'),
+        ("'\"hi\" she said'", '"hi" she said'),
+        ('"the dogs\'"', "the dogs'"),
+        ('"\'"', "'"),
+        ("'it\\'s'", "it's"),
+        ("'say \\'hi\\''", "say 'hi'"),
+        ("'say 'hi''", "say 'hi'"),
+        ('"a \\"b\\""', 'a "b"'),
+        ("it's", "it's"),
+        ("dogs'", "dogs'"),
+        ("'a{b}, %'", "a{b}, %"),
+        ("' a  b '", "a  b"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["numeric", "{'x y', 'z'}", "{0,1}"])
+def test_a_name_has_one_pair_of_quotation_marks(written, name, kind):
+    read = table(f"@relation r\n@attribute {written} {kind}\n@attribute 'last one' {kind}\n@data\n")
+    assert read.names == [name, "last one"]
+    assert (
+        read.values[0] == {"{": kind[1:-1].replace("'", "").replace(", ", ",").split(","), "n": None}[kind[0]]
+    )
+
+
 def test_line_ends_do_not_matter():
     for other in (DENSE.replace("\n", "\r\n"), DENSE.rstrip("\n"), "\ufeff" + DENSE):
         assert np.array_equal(table(other).table, table(DENSE).table, equal_nan=True)

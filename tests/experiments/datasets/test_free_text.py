@@ -86,6 +86,20 @@ def test_a_column_is_text_or_something_else():
         from_csv(table(), "dataset.text=note", "dataset.nominal=note")
 
 
+@pytest.mark.parametrize("cells", [["076", "12", "", "076", "3.5", "4"], ["1"] * 6])
+def test_numbers_are_no_free_text(cells):
+    said = r"dataset\.text=\[note\]: the column holds numbers, and dataset\.text is for free text"
+    with pytest.raises(DatasetError, match=said):
+        from_csv(table(cells), "dataset.text=note")
+    with pytest.raises(DatasetError, match=said):
+        from_parquet(
+            pa.table({"note": [each or None for each in cells], "y": list("ababab")}), "dataset.text=note"
+        )
+    numbers = pa.table({"note": [None if each == "" else float(each) for each in cells], "y": list("ababab")})
+    with pytest.raises(DatasetError, match=said):
+        from_parquet(numbers, "dataset.text=note")
+
+
 def test_text_without_a_common_word_is_refused():
     with pytest.raises(
         DatasetError, match=r"column 'note' no word occurs in two.*dataset\.leave_out=\[note\]"

@@ -80,16 +80,24 @@ def masked_labels():
     return labels
 
 
+def labels_of_numpy():
+    labels = T.astype(object)
+    labels[0, 0] = np.str_("yes")
+    assert isinstance(labels[0, 0], np.str_)
+    return labels
+
+
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
         (np.ma.array(T, mask=GAP[:, 1:]), "row 3: label 'y2' is nan, neither 0 nor 1"),
         (np.where(GAP[:, 1:], pd.NA, T.astype(object)), "row 3: label 'y2' is missing, neither 0 nor 1"),
         (np.where(GAP[:, 1:], "yes", T.astype(object)), "row 3: label 'y2' is 'yes', neither 0 nor 1"),
+        (labels_of_numpy(), "row 0: label 'y1' is 'yes', neither 0 nor 1"),
         (np.where(GAP[:, 1:], 0.5, T.astype(object)), "row 3: label 'y2' is 0.5, neither 0 nor 1"),
         (masked_labels(), "row 0: label 'y3' is nan, neither 0 nor 1"),
     ],
-    ids=["masked", "pandas.NA", "text", "half", "masked sparse values"],
+    ids=["masked", "pandas.NA", "text", "text of numpy", "half", "masked sparse values"],
 )
 def test_a_label_that_is_none_is_placed(labels, words):
     with pytest.raises(DatasetError, match=words):

@@ -1,6 +1,8 @@
 """Which words mean a missing value: the key that says so, the default list, and what is told."""
 
 import re
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -69,7 +71,7 @@ def test_none_among_names_is_never_filled_in_unasked(missing):
     with pytest.raises(
         DatasetError,
         match=r"line 2: column 'g' holds 'None' among names; .*"
-        r"dataset\.na_values=\[None,NA\].*dataset\.na_values=\[NA\]",
+        r"dataset\.na_values=\[None\] if it is one, dataset\.na_values=\[\] if it is a name",
     ):
         from_csv(NOMINAL, f"dataset.missing={missing}")
     with pytest.raises(DatasetError, match="holds 'None' among names"):
@@ -88,6 +90,56 @@ def test_none_is_missing_where_it_is_said_or_among_numbers():
     ):
         from_csv(numbers)
     assert from_csv(numbers, "dataset.missing=most_frequent").X.tolist() == [[1], [1], [1], [2]]
+
+
+SETTING = re.compile(r"""(?<=[ :])(["']?)dataset\.na_values=\[.*?\]\1(?= |$|;)""")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "<0.5",
+        "-",
+        "n.d.",
+        "n/a, see note",
+        "#DIV/0!",
+        "it's",
+        'in "mm"',
+        "[x]",
+        "$HOME",
+        "`x`",
+        "~",
+        "a b",
+        "*",
+    ],
+)
+@pytest.mark.parametrize("given", [None, "[-999,NA,?]"])
+def test_a_word_that_is_proposed_comes_with_those_in_force(word, given):
+    frame = pd.DataFrame(
+        {"a": ["1.5", "NA", word, "?", "-999"], "b": ["x", "x", "z", "?", "z"], "y": list("uvuvu")}
+    )
+    frame.to_csv("t.csv", index=False)
+    text = Path("t.csv").read_text(encoding="utf-8")
+    typed = [] if given is None else [f"dataset.na_values={given}"]
+    with pytest.raises(DatasetError) as error:
+        from_csv(text, *typed)
+    proposed = SETTING.search(str(error.value))[0]
+    (argument,) = shlex.split(proposed)
+    data = from_csv(text, argument, "dataset.missing=ranker")
+    expected = [1.5, np.nan, np.nan, np.nan, -999 if given is None else np.nan]
+    np.testing.assert_array_equal(data.X[:, 0], expected)
+    assert np.isnan(data.X[3, 1]) and data.feature_names == ("a", "b=x")
+
+
+def test_what_is_proposed_for_none_keeps_the_other_words():
+    text = "g,a,y\nNone,?,u\nMild,1.5,v\nMild,2.5,u\nSevere,3.5,v\n"
+    with pytest.raises(DatasetError, match="holds 'None' among names") as error:
+        from_csv(text)
+    one, name = (shlex.split(each[0])[0] for each in SETTING.finditer(str(error.value)))
+    for argument, known in ((one, 3), (name, 4)):
+        data = from_csv(text, argument, "dataset.missing=ranker")
+        np.testing.assert_array_equal(data.X[:, -1], [np.nan, 1.5, 2.5, 3.5])
+        assert (~np.isnan(data.X[:, 0])).sum() == known
 
 
 def test_other_words_among_names_are_told_of(caplog):
@@ -144,7 +196,9 @@ def test_parquet_takes_the_words_that_are_said():
         from_parquet(columns, said)
     data = from_parquet(columns, said, "dataset.missing=most_frequent")
     assert data.feature_names == ("g=Mild", "n") and data.X.tolist() == [[1, 1], [1, 1], [1, 2]]
-    with pytest.raises(DatasetError, match=r"row 1: 'u' in column 'y' means .*dataset\.na_values=\[NA\]"):
+    with pytest.raises(
+        DatasetError, match=r"row 1: 'u' in column 'y' means .*dataset\.na_values=\[\] \(1 of 3"
+    ):
         from_parquet({"x": [1, 2, 3], "y": list("vuv")}, "dataset.na_values=u")
     categories = pa.array(["NA", "b", "b", "c"]).dictionary_encode()
     data = from_parquet({"g": categories, "y": list("uvuv")}, said, "dataset.missing=drop_rows")

@@ -150,8 +150,13 @@ def test_truth_values_and_dates_of_parquet(tmp_path):
 def test_several_targets_are_labels_and_no_number(tmp_path):
     frame = pd.DataFrame(X, columns=list("abc")).assign(y=np.arange(N) % 2, z=np.arange(N) // 15)
     frame.to_csv(tmp_path / "my.csv", index=False)
-    with pytest.raises(DatasetError, match=r"2 target columns, but dataset.task=regression takes one number"):
-        loaded(tmp_path, target="[y,z]")
+    said = r"2 target columns, but dataset.task=regression takes one number per sample; name one: dataset.target="
+    for target, one in (("[y,z]", "y"), ("[a,z]", "a"), ("['b',0]", "b")):
+        with pytest.raises(DatasetError, match=f"{said}{one}$"):
+            loaded(tmp_path, target=target)
+    frame.to_parquet(tmp_path / "my.parquet")
+    with pytest.raises(DatasetError, match=f"{said}a$"):
+        loaded(tmp_path, target="[a,b]", file="my.parquet", kind="parquet")
 
 
 def test_samples_that_are_left_out_take_their_numbers_with_them(tmp_path):

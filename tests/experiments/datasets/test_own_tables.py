@@ -82,7 +82,10 @@ def test_another_decimal_is_refused():
     [("target", []), ("leave_out", ["dataset.leave_out=[y]"]), ("nominal", ["dataset.nominal=[y]"])],
 )
 def test_a_name_that_two_columns_have_is_refused(key, more):
-    with pytest.raises(DatasetError, match=rf"2 columns are called 'y' \(dataset\.{key}\): 1, 3, from 0"):
+    with pytest.raises(
+        DatasetError,
+        match=rf"2 columns are called 'y' \(dataset\.{key}\): 1, 3, from 0 \(names are compared w",
+    ):
         csv("a,y,z, y\n1,0,0,5\n2,1,1,6\n", *more, target="y" if key == "target" else "z")
 
 
@@ -92,6 +95,18 @@ def test_columns_of_one_name_are_told_apart_by_place_and_warned_of(caplog):
     assert data.y.tolist() == [0, 1] and data.feature_names == ("a", "a.1", "y.1")
     (record,) = caplog.records
     assert "t.csv" in record.getMessage() and "a, a.1" in record.getMessage()
+
+
+def test_names_of_parquet_are_without_spaces_around_them(caplog):
+    frame = pd.DataFrame({" a": [1.5, 2.5], "a ": [3.5, 4.5], "": [5.5, 6.5], " y ": [0, 1]})
+    frame.to_parquet("t.parquet")
+    with caplog.at_level(logging.WARNING):
+        data = loaded("dataset=parquet", "dataset.path=t.parquet", "dataset.target=y")
+        frame.to_csv("t.csv", index=False)
+        same = loaded("dataset=csv", "dataset.path=t.csv", "dataset.target=y")
+    assert data.feature_names == same.feature_names == ("a", "a.1", "Unnamed: 2")
+    assert data.checksum == same.checksum
+    assert "known as a, a.1 (names are compared without spaces around them)" in caplog.text
 
 
 def test_names_that_differ_are_not_warned_of(caplog):

@@ -191,6 +191,23 @@ def test_spreadsheet(tmp_path):
         load(stated, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("features", "classes", "where"),
+    [
+        ({"a": [1, 2.5], "b": [3, "=A3*2"]}, {"class": [2, 1]}, r"sheet 'Data': cell B3"),
+        ({"a": [1, 2.5], '="b"': [3, 4]}, {"class": [2, 1]}, r"sheet 'Data': cell B1"),
+        ({"a": [1, 2.5], "b": [3, 4]}, {"class": [2, "=A2"]}, r"sheet 'Classes': cell A3"),
+    ],
+)
+def test_a_formula_without_a_value_in_a_spreadsheet(tmp_path, features, classes, where):
+    workbook(tmp_path / "small.xlsx", pd.DataFrame(features), pd.DataFrame(classes))
+    stated = block("spreadsheet", "small.xlsx", features="Data", target="Classes")
+    with pytest.raises(
+        DatasetError, match=rf"small\.xlsx, {where} holds a formula without a value; open and save"
+    ):
+        load(stated, tmp_path)
+
+
 # --- parsed copies
 
 ARFF = "@relation r\n@attribute a numeric\n@attribute b {x,y,z}\n@attribute c {no,yes}\n@data\n"
