@@ -361,6 +361,8 @@ def _numbers(column, where):
         raise _not_real(f"X: {where}", column.dtype)
     numbers = np.empty(column.shape[0], dtype=np.float64)
     for row, value in enumerate(column.tolist()):
+        if isinstance(value, (np.str_, np.bytes_)):  # in a column of objects
+            value = value.item()
         if isinstance(value, (str, bytes)):
             raise ValueError(
                 f"X: {where} holds text ({value!r} in row {row}); encode it as numbers first, for example with "

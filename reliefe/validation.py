@@ -164,8 +164,10 @@ def check_response(y, n_rows):
         y = y - y.min()  # before rounding: float64 holds no date to the nanosecond
     if y.dtype.kind not in "biuf":
         try:
-            if any(isinstance(value, (str, bytes)) for value in y):
-                raise ValueError(f"it holds text, such as {y[0]!r}")
+            text = next((value for value in y.tolist() if isinstance(value, (str, bytes))), None)
+            if text is not None:
+                text = text if isinstance(text, bytes) else str(text)  # numpy's own texts say so in their repr
+                raise ValueError(f"it holds text, such as {text!r}")
             y = y.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f'y: target="regression" takes numbers only ({error}).') from None

@@ -264,3 +264,12 @@ def test_a_numeric_target_is_told_what_it_needs(ranker):
 def test_values_are_shown_as_python_writes_them(ranker):
     with pytest.raises(ValueError, match=r"y holds one class only \(0\.0\)"):
         make(ranker).fit(X, np.zeros(len(X)))
+
+
+def test_text_in_messages_is_shown_plainly():
+    texts = np.array(["a", "b"])
+    X = np.array([[1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"it holds text, such as 'a'\)"):
+        ReliefF(target="regression").fit(X, texts)
+    with pytest.raises(ValueError, match=r"column 0 holds text \('a' in row 0\)"):
+        ReliefF().fit(np.array([list(texts[:1]), list(texts[1:])], dtype=object), [0, 1])
