@@ -166,7 +166,8 @@ def check_response(y, n_rows):
         try:
             text = next((value for value in y.tolist() if isinstance(value, (str, bytes))), None)
             if text is not None:
-                text = text if isinstance(text, bytes) else str(text)  # numpy's own texts say so in their repr
+                # The repr of numpy's own texts says what they are.
+                text = text if isinstance(text, bytes) else str(text)
                 raise ValueError(f"it holds text, such as {text!r}")
             y = y.astype(np.float64)
         except (TypeError, ValueError) as error:
