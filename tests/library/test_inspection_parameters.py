@@ -36,7 +36,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize("function", [permutation_test, stability])
-@pytest.mark.parametrize(("given", "kind", "words"), WRONG, ids=[repr(each[0]) for each in WRONG])
+@pytest.mark.parametrize(
+    ("given", "kind", "words"), WRONG, ids=[repr(each[0]).split(" at 0x")[0] for each in WRONG]
+)
 def test_wrong_parameters_are_named(function, given, kind, words):
     ranker = given.get("ranker", ReliefF(3))
     settings = {key: value for key, value in given.items() if key != "ranker"}
