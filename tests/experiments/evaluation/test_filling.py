@@ -177,7 +177,8 @@ def test_keys_know_of_filling_only_where_values_are_missing(table):
 def test_only_a_parameter_that_means_it_is_set():
     ours = {"_target_": "reliefe.ReliefF"}
     assert leaving_missing(ours)["missing"] == "ignore" and ours == {"_target_": "reliefe.ReliefF"}
-    for target in ("sklearn.ensemble.RandomForestClassifier", "nowhere.Ranker", "reliefe.ReliefE"):
+    assert leaving_missing({"_target_": "reliefe.ReliefE"})["missing"] == "ignore"
+    for target in ("sklearn.ensemble.RandomForestClassifier", "nowhere.Ranker", "skrebate.ReliefF"):
         assert leaving_missing({"_target_": target}) == {"_target_": target}
 
 

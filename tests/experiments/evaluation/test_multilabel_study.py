@@ -155,8 +155,9 @@ def test_rows_do_not_depend_on_whose_trees_they_are(monkeypatch, as_csr):
     for passes in (True, False):
         monkeypatch.setattr(self_check, "passes", lambda passes=passes: passes)
         tables.append(evaluated(cell(grid_points=5), X, y).table)
-    half = len(ways) // 2
-    assert ways == ["own_trees"] * half + ["learner"] * half and half > 3
+    # Forests during which functions are compiled are grown once more, for their time.
+    n_own, n_learner = ways.count("own_trees"), ways.count("learner")
+    assert ways == ["own_trees"] * n_own + ["learner"] * n_learner and n_own >= n_learner > 3
     assert set(tables[0]["learner_way"].to_pylist()) == {"own_trees"}
     assert set(tables[1]["learner_way"].to_pylist()) == {"learner"}
     for column in tables[0].column_names:
@@ -459,7 +460,8 @@ def test_medical_from_the_command_line(tmp_path, local_data):
     assert done.returncode == 0, done.stderr
     assert "978 samples × 1449 features" in " ".join(done.stdout.split())
     assert "labels with fewer samples than the 3 folds" in done.stderr
-    (table,) = (tmp_path / "out" / "tables").glob("medical*.csv")
+    tables = (tmp_path / "out" / "tables").glob("medical*.csv")
+    (table,) = [each for each in tables if not each.stem.endswith("_best_features")]
     assert {path.suffix for path in (tmp_path / "out" / "figures").iterdir()} == {".png", ".svg"}
     summed = pd.read_csv(table)
     assert summed["ranker"].tolist() == ["relieff"]

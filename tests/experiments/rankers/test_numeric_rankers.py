@@ -63,7 +63,7 @@ def test_every_shipped_ranker_is_set_to_numbers_or_refused(name):
         assert why == ""
     elif name in REFUSED:
         assert why.startswith(
-            "takes classes, not numbers (rankers for a numeric target: relieff…, reliefe…, random_"
+            "takes classes, not numbers (rankers for a numeric target: relieff…, reliefe…, surf, "
         )
     elif name.endswith("_as_skrebate"):
         assert why.startswith(("cannot be made for a numeric target: reliefe.", "takes classes, not numbers"))
@@ -96,7 +96,7 @@ def test_a_stand_in_for_skrebate_says_why_it_cannot_be_made(tmp_path):
 
 def test_the_message_names_rankers_that_take_numbers():
     named = [each.strip(" ,").removesuffix("…") for each in _OF_NUMBERS.split(",")][:-1]
-    assert len(named) == 7
+    assert len(named) == 11
     assert all(refusal(block(name), "regression") == "" for name in named)
 
 
