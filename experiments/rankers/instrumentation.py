@@ -76,7 +76,7 @@ class Compilation:
             self.happened = "numba" in sys.modules
             return
         self._watch.__exit__(*exception)
-        self.happened = bool(self._begun)
+        self.happened = self._begun.happened
 
 
 class Noise:

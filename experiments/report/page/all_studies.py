@@ -11,8 +11,7 @@ import pandas as pd
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.cost import places
 from experiments.formatting import count
-from experiments.report.page import sentences
-from experiments.report.page.group_tables import plus_minus
+from experiments.report.page.group_tables import score_cells
 from experiments.report.page.rendering import write_page
 from experiments.report.page.table import Column, Line, Table, number, text
 
@@ -129,18 +128,7 @@ def _results(studies: Sequence[StudyShown]) -> Table:
                     text(study.name, href=study.page),
                     text(dataset),
                     text(label),
-                    number(
-                        line["best_f1_micro_mean"],
-                        plus_minus(line["best_f1_micro_mean"], line["best_f1_micro_sd"]),
-                    ),
-                    number(line["best_f1_micro_at"], f"{line['best_f1_micro_at']:g}"),
-                    number(place, f"{place:g}"),
-                    number(line["aurf1_micro_mean"], sentences.score(line["aurf1_micro_mean"])),
-                    number(line["f1_micro_all_mean"], sentences.score(line["f1_micro_all_mean"])),
-                    number(
-                        line["fit_seconds_mean"],
-                        sentences.seconds(line["fit_seconds_mean"], line["fit_seconds_sd"]),
-                    ),
+                    *score_cells(line, place),
                     number(line["folds_ok"], f"{line['folds_ok']}"),
                 ]
                 lines.append(Line(cells, dataset=dataset, ranker=label))
