@@ -8,10 +8,8 @@ from numbers import Integral, Real
 import numpy as np
 
 from reliefe._threads import Team
-from reliefe.distances import METRICS
 from reliefe.inputs import categorical_columns
 from reliefe.scaling import distinct_values
-from reliefe.targets import EMBEDDED_DISTANCES, SET_DISTANCES
 
 #: What the parameters ``target`` and ``missing`` may be.
 TARGETS = ("classification", "regression")
@@ -124,6 +122,8 @@ def check_n_jobs(n_jobs):
 
 
 def _check_embedding(parameters):
+    from reliefe.distances import METRICS  # here: reliefe.inspection checks its parameters without kernels
+
     if not isinstance(parameters["metric"], str) or parameters["metric"] not in METRICS:
         raise ValueError(f"metric must be one of {sorted(METRICS)}, got {parameters['metric']!r}.")
     embedding = parameters["embedding"]
@@ -149,6 +149,8 @@ def _check_embedding(parameters):
 
 
 def _check_target_distance(distance):
+    from reliefe.targets import EMBEDDED_DISTANCES, SET_DISTANCES  # here, as above
+
     known = {**SET_DISTANCES, **EMBEDDED_DISTANCES}
     if not isinstance(distance, str) or distance not in known:
         raise ValueError(f"target_distance must be one of {sorted(known)}, got {distance!r}.")
