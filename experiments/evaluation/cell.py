@@ -50,8 +50,8 @@ class Cell:
         As in the protocol.
     learner : dict
         The protocol's learner block for the task.
-    ranking : dict
-        The ranker block; empty for kind "all_features".
+    ranker_block : dict
+        The ranker's settings; empty for kind "all_features".
     versions : dict
         Package → version, as in the key.
     reference : Cell or None
@@ -79,7 +79,7 @@ class Cell:
     n_splits: int
     grid_points: int
     learner: dict[str, Any]
-    ranking: dict[str, Any] = field(default_factory=dict)
+    ranker_block: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str | None] = field(default_factory=dict)
     reference: Cell | None = None
     measure: dict[str, Any] = field(default_factory=dict)
@@ -201,7 +201,7 @@ def cells_of(
         "assignment": assignment,
         "gaps": gaps,
     }
-    of_ranking = {**shared, "ranker": config["ranker_key"], "ranking": dict(ranker), "versions": of_both}
+    of_ranking = {**shared, "ranker": config["ranker_key"], "ranker_block": dict(ranker), "versions": of_both}
     made = []
     for repeat, key, key_of_reference in zip(repeats, keys, keys_of_references, strict=True):
         reference = Cell(
@@ -257,7 +257,7 @@ def _measurements(
                 n_splits=1,
                 grid_points=0,
                 learner={},
-                ranking=dict(ranker),
+                ranker_block=dict(ranker),
                 versions=packages,
                 measure=dict(measure),
                 informative=informative,

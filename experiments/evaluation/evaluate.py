@@ -287,7 +287,7 @@ def evaluate_measurement(
 
         measure = built_value({**cell.measure, "_partial_": True})
         with noise.caught():
-            subject = Subject(part.X_train, part.y_train, part.seed, cell.ranking, fit, cell.informative)
+            subject = Subject(part.X_train, part.y_train, part.seed, cell.ranker_block, fit, cell.informative)
             measured = measure(subject)
         return {**numbers, "measurement": json.dumps(measured, allow_nan=False)}
 
@@ -414,7 +414,7 @@ def _part(
     X_ranked = X_train
     if cell.gaps is not None:
         X_train, X_test = filled(X_train, X_test, cell.gaps)
-        X_ranked = X_ranked if takes_missing(cell.ranking) else X_train
+        X_ranked = X_ranked if takes_missing(cell.ranker_block) else X_train
     seed = fold_seed(cell.seed, cell.repeat, fold)
     return _Part(fold, seed, n_classes, X_train, y[train], X_test, y[test], X_ranked)
 
@@ -422,7 +422,7 @@ def _part(
 def _n_threads(cell: Cell, fit_options: FitOptions) -> int:
     """Return how many threads the fit may use: BLAS and OpenMP one, so it is up to the ranker's ``n_jobs``."""
     try:
-        wanted = effective_n_jobs(cell.ranking.get("n_jobs", 1))
+        wanted = effective_n_jobs(cell.ranker_block.get("n_jobs", 1))
     except (TypeError, ValueError):
         return 1  # no number of jobs at all: the ranker will say so
     return wanted if fit_options.n_threads is None else min(wanted, fit_options.n_threads)
@@ -431,11 +431,11 @@ def _n_threads(cell: Cell, fit_options: FitOptions) -> int:
 def _rank(
     cell: Cell, part: _Part, noise: Noise, fit_options: FitOptions
 ) -> tuple[RankResult, dict[str, Any]]:
-    ranking, n_threads = cell.ranking, _n_threads(cell, fit_options)
+    ranking, n_threads = cell.ranker_block, _n_threads(cell, fit_options)
     if isinstance(ranking.get("n_jobs"), int) and ranking["n_jobs"] not in (1, n_threads):
         ranking = {**ranking, "n_jobs": n_threads}
     fitter = fit_options.fitter
-    pair = (json.dumps(cell.ranking, sort_keys=True, default=str), cell.checksum, fitter.process)
+    pair = (json.dumps(cell.ranker_block, sort_keys=True, default=str), cell.checksum, fitter.process)
     warm_up = 0.0
     if pair not in _warm:
         start = time.perf_counter()
@@ -492,15 +492,15 @@ def _learn(
         found = [known.get(name) for name in names]
         if nested and None in found:
             found = [None] * len(sizes)
-    fitting = _Fitting(cell, part, order, sizes, timed) if None in found else None
+    along = _LearnerAlong(cell, part, order, sizes, timed) if None in found else None
     try:
         with noise.caught() as caught:
             for place, size in enumerate(sizes):
                 score = found[place]
                 if score is None:
-                    assert fitting is not None  # a score is missing
+                    assert along is not None  # a score is missing
                     n_told = len(caught), noise.counts.total()
-                    score = fitting.score(size)
+                    score = along.score(size)
                     quiet = n_told == (len(caught), noise.counts.total())
                     if (
                         known is not None and quiet
@@ -519,7 +519,7 @@ def _learn(
     return learnt
 
 
-class _Fitting:
+class _LearnerAlong:
     """The learner of a fold on ever more features."""
 
     def __init__(self, cell: Cell, part: _Part, order: np.ndarray, sizes: np.ndarray, timed: bool):

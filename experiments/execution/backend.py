@@ -9,7 +9,7 @@ from experiments.evaluation.cell import Cell
 from experiments.execution.worker import Outcome, WorkOptions
 
 #: Cells of one data set, where the data are, and what workers are told.
-Task = tuple[Sequence[Cell], str, WorkOptions]
+Batch = tuple[Sequence[Cell], str, WorkOptions]
 
 
 class Executor(Protocol):
@@ -38,7 +38,7 @@ class Executor(Protocol):
     is_here: bool
     deaths: tuple[type[BaseException], ...]
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+    def run(self, batches: Iterable[Batch]) -> Iterator[list[Outcome]]:
         """Run batches of cells, in about this order, and give their outcomes as batches end."""
 
     def abandon(self) -> None:

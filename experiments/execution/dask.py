@@ -21,7 +21,7 @@ from joblib._dask import DaskDistributedBackend
 
 from experiments.errors import ConfigError, LauncherError
 from experiments.evaluation.cell import Cell
-from experiments.execution.backend import Executor, Task
+from experiments.execution.backend import Batch, Executor
 from experiments.execution.worker import Outcome, WorkOptions, work_batch
 from experiments.printing import prepare_output
 from experiments.processes import THREAD_VARIABLES, end_tree
@@ -92,7 +92,7 @@ class DaskExecutor:
         self.n_workers_here = n_workers_here
         self.n_threads = n_threads
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+    def run(self, batches: Iterable[Batch]) -> Iterator[list[Outcome]]:
         """Run batches of cells and give their outcomes as batches end."""
         with parallel_config(backend=_Backend(self.n_workers, client=self._client)):
             pool = Parallel(
@@ -101,7 +101,7 @@ class DaskExecutor:
                 return_as="generator_unordered",
                 pre_dispatch=3 * self.n_workers,
             )
-            outcomes = pool(delayed(_on_worker)(*task) for task in tasks)
+            outcomes = pool(delayed(_on_worker)(*batch) for batch in batches)
         try:
             yield from outcomes
         except CancelledError as error:

@@ -245,8 +245,8 @@ def _by_others(
     rankers of the same class, else all of them, took of theirs.
     """
     model = modelled[kin]
-    target = first[kin].ranking.get("_target_")
-    alike = [each for each in near if first[each].ranking.get("_target_") == target] or near
+    target = first[kin].ranker_block.get("_target_")
+    alike = [each for each in near if first[each].ranker_block.get("_target_") == target] or near
     ranking = model.ranking * _usual_ratio((spent[each].ranking, modelled[each].ranking) for each in alike)
     learning = model.learning * _usual_ratio((spent[each].learning, modelled[each].learning) for each in near)
     # The first ranker in the same folds computed all scores.
@@ -273,7 +273,7 @@ def compiles(missing: Iterable[Cell]) -> bool:
     -------
     bool
     """
-    ours = any(str(cell.ranking.get("_target_", "")).startswith("reliefe.") for cell in missing)
+    ours = any(str(cell.ranker_block.get("_target_", "")).startswith("reliefe.") for cell in missing)
     return ours and not any_kept()
 
 
@@ -291,7 +291,7 @@ def any_kept() -> bool:
 
 def _with_kernels(missing: Iterable[Cell]) -> bool:
     return any(
-        str(cell.ranking.get("_target_", "")).partition(".")[0] in ("reliefe", "fast_select")
+        str(cell.ranker_block.get("_target_", "")).partition(".")[0] in ("reliefe", "fast_select")
         or (cell.task == "multilabel" and "Forest" in str(cell.learner.get("_target_")))
         for cell in missing
     )
@@ -312,7 +312,7 @@ def seconds_before_fits(missing: Iterable[Cell], *, compiled: bool) -> float:
     float
         Seconds, as measured on a core without other work; workers compile at the same time.
     """
-    targets = {str(cell.ranking.get("_target_", "")) for cell in missing}
+    targets = {str(cell.ranker_block.get("_target_", "")) for cell in missing}
     forests = any(
         cell.task == "multilabel" and "Forest" in str(cell.learner.get("_target_")) for cell in missing
     )
@@ -335,7 +335,7 @@ def _modelled(first: Mapping[tuple, Cell], sizes: Mapping[str, Size], shared: bo
     there: dict[tuple, set[str]] = {}
     seconds = {}
     for kin, cell in first.items():
-        model = fold_seconds(cell.ranking, cell.learner, sizes[cell.checksum], cell.grid_points)
+        model = fold_seconds(cell.ranker_block, cell.learner, sizes[cell.checksum], cell.grid_points)
         is_first = kin[:2] not in there
         computed = there.setdefault(kin[:2], set())
         embedding = sum(took for name, took in model.embeddings.items() if name not in computed)

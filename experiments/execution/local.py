@@ -14,7 +14,7 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import ProcessPoolExecutor, get_reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from experiments.execution.backend import Task
+from experiments.execution.backend import Batch
 from experiments.execution.worker import Outcome, work_batch
 from experiments.processes import THREAD_VARIABLES, begin_worker
 
@@ -47,10 +47,10 @@ class LocalExecutor:
         self.is_here = here and self.n_workers == 1
         self._pool_of_one: ProcessPoolExecutor | None = None
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+    def run(self, batches: Iterable[Batch]) -> Iterator[list[Outcome]]:
         """Run batches of cells and give their outcomes as batches end."""
         if self.n_workers == 1:
-            yield from self._run_in_turn(tasks)
+            yield from self._run_in_turn(batches)
             return
         with parallel_config(
             backend="loky",
@@ -64,10 +64,10 @@ class LocalExecutor:
                 return_as="generator_unordered",
             )
             with _ctrl_c_kept_from_children():
-                outcomes = pool(delayed(work_batch)(*task) for task in tasks)  # this starts the workers
+                outcomes = pool(delayed(work_batch)(*batch) for batch in batches)  # this starts the workers
             yield from outcomes
 
-    def _run_in_turn(self, tasks: Iterable[Task]) -> Iterator[list[Outcome]]:
+    def _run_in_turn(self, batches: Iterable[Batch]) -> Iterator[list[Outcome]]:
         """Do so with one process, which ``Parallel(n_jobs=1)`` would not start.
 
         It is not in loky's reusable pool: joblib would take that one for its own and fail.
@@ -81,12 +81,12 @@ class LocalExecutor:
                 env=dict.fromkeys(THREAD_VARIABLES, str(self.n_threads)),
             )
         try:
-            for task in tasks:
+            for batch in batches:
                 with _ctrl_c_kept_from_children():
-                    outcomes = self._pool_of_one.submit(work_batch, *task)
+                    outcomes = self._pool_of_one.submit(work_batch, *batch)
                 yield outcomes.result()
         except self.deaths:
-            self.abandon()  # it takes no more tasks
+            self.abandon()  # it takes no more batches
             raise
 
     def abandon(self) -> None:

@@ -348,7 +348,9 @@ class _Tally:
 def _check_rankers(cells: Sequence[Cell], limits: Limits) -> None:
     """Tell of a package that is not there, or of a wrong parameter, once and not fold by fold."""
     rankings = {
-        json.dumps(cell.ranking, sort_keys=True, default=str): cell.ranking for cell in cells if cell.ranking
+        json.dumps(cell.ranker_block, sort_keys=True, default=str): cell.ranker_block
+        for cell in cells
+        if cell.ranker_block
     }
     for ranking in rankings.values():
         if limits.seconds is None:

@@ -13,7 +13,7 @@ from experiments.config.validation import BACKENDS
 from experiments.datasets import Dataset
 from experiments.errors import ConfigError, LauncherError, wrong_name
 from experiments.evaluation.cell import Cell
-from experiments.execution.backend import Executor, Task
+from experiments.execution.backend import Batch, Executor
 from experiments.execution.local import LocalExecutor
 from experiments.execution.scratch import Scratch
 from experiments.execution.worker import Outcome, WorkOptions, close_fitter, work, write_off
@@ -176,7 +176,7 @@ def _kin(cell: Cell) -> tuple[str, str, str]:
 
 def _batches(
     cells: Sequence[Cell], pace: _Pace, shelved: Mapping[str, str], options: WorkOptions
-) -> Iterator[Task]:
+) -> Iterator[Batch]:
     """Put cells that follow each other together, as far as they are known to be quick.
 
     Taken one by one while cells end, so what is known grows on the way.

@@ -2,7 +2,7 @@
 
 Any class with ``fit(X, y)`` that leaves ``feature_importances_``, ``scores_``, ``coef_`` or ``ranking_``
 behind is a ranker, and so is any function ``f(X, y)`` that returns one score per column. Nothing here knows
-the rankers by name; what they can be given is asked of :mod:`experiments.rankers.tasks`.
+the rankers by name; what they can be given is asked of :mod:`experiments.rankers.accepted_targets`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy import sparse
 
 from experiments.errors import ConfigError, RankerError, wrong_name
 from experiments.locate import RESERVED, is_score_function, locate, parameter_names
-from experiments.rankers.tasks import why_no_classes, why_no_labels, why_no_numbers
+from experiments.rankers.accepted_targets import why_no_classes, why_no_labels, why_no_numbers
 from experiments.rankers.weights import checked_weights, fitted_weights
 
 

@@ -12,8 +12,8 @@ from sklearn.base import RegressorMixin
 
 from experiments.errors import ConfigError
 from experiments.locate import is_score_function, locate
+from experiments.rankers.accepted_targets import NUMBERS, why_no_classes, why_no_labels, why_no_numbers
 from experiments.rankers.adapters import build
-from experiments.rankers.tasks import NUMBERS, why_no_classes, why_no_labels, why_no_numbers
 from experiments.tasks import REGRESSION
 
 #: Packages whose estimators are made to be asked; their constructors only keep what they are given.

@@ -98,7 +98,7 @@ def ranked(cell, data, X=None):
 
 def test_a_ranker_that_takes_missing_values_gets_them(table):
     cell, data = one_cell(table, "multisurf")
-    assert cell.ranking["missing"] == "ignore"
+    assert cell.ranker_block["missing"] == "ignore"
     train, _, _ = expected_fold(cell, data)
     expected = MultiSURF(missing="ignore").fit(data.X[train], data.y[train]).feature_importances_
     np.testing.assert_array_equal(ranked(cell, data)["weights"][0], expected)
@@ -106,7 +106,7 @@ def test_a_ranker_that_takes_missing_values_gets_them(table):
 
 def test_a_wrapped_ranker_gets_them_too(table):
     cell, data = one_cell(table, "turf")
-    assert cell.ranking["estimator"]["missing"] == "ignore" and "missing" not in cell.ranking
+    assert cell.ranker_block["estimator"]["missing"] == "ignore" and "missing" not in cell.ranker_block
     train, _, seed = expected_fold(cell, data)
     ranker = TuRF(MultiSURF(missing="ignore"), removed=0.1, random_state=seed)
     expected = ranker.fit(data.X[train], data.y[train]).feature_importances_
@@ -127,11 +127,13 @@ def test_a_ranker_that_takes_none_gets_filled_ones(table):
 def test_a_configuration_that_refuses_missing_values_gets_filled_ones(table):
     (config,) = configured(table, "ranker=relieff", "ranker.missing=raise")
     cell = Study([config]).cells.popitem()[1]
-    assert cell.ranking["missing"] == "raise" and not takes_missing(cell.ranking)
+    assert cell.ranker_block["missing"] == "raise" and not takes_missing(cell.ranker_block)
     _, data = one_cell(table, "relieff")
     train, test, _ = expected_fold(cell, data)
     X = filled(data.X[train], data.X[test], data.nominal)[0]
-    expected = ReliefF(n_neighbors=cell.ranking["n_neighbors"]).fit(X, data.y[train]).feature_importances_
+    expected = (
+        ReliefF(n_neighbors=cell.ranker_block["n_neighbors"]).fit(X, data.y[train]).feature_importances_
+    )
     np.testing.assert_array_equal(ranked(cell, data)["weights"][0], expected)
 
 
@@ -162,7 +164,7 @@ def test_keys_know_of_filling_only_where_values_are_missing(table):
     (config,) = configured(table, "ranker=relieff")
     common = {"checksum": "0" * 64, "task": "multiclass"}
     usual, with_gaps, others = (cells_of(config, **common, gaps=gaps)[0] for gaps in (None, (), ((3, 4, 5),)))
-    assert usual == cells_of(config, **common)[0] and "missing" not in usual.ranking
+    assert usual == cells_of(config, **common)[0] and "missing" not in usual.ranker_block
     keys = {key for each in (usual, with_gaps, others) for key in (each.key, each.reference.key)}
     assert len(keys) == 6
     frame = pd.read_csv(table / "my.csv").dropna()

@@ -99,7 +99,7 @@ def test_another_data_set_is_modelled_at_the_speed_of_this_machine():
     there = cells("a", n_repeats=2, checksum="1" * 64, dataset="e")
     all_cells, sizes = {**here, **there}, {"0" * 64: SIZE, "1" * 64: LONG}
     (cell, *_), known = there.values(), rows(here, "a", 0, weights=DOWN)
-    models = [fold_seconds(cell.ranking, cell.learner, size, 3) for size in (SIZE, LONG)]
+    models = [fold_seconds(cell.ranker_block, cell.learner, size, 3) for size in (SIZE, LONG)]
     of_model = [model.ranking + model.learning for model in models]
     found = estimate(list(there.values()), known, all_cells, sizes)
     assert found.n_modelled == 2
@@ -123,7 +123,7 @@ def test_other_rankers_on_the_same_data_say_what_the_learner_takes():
     # Two repeats of three folds, in which b found no score of a's: nor will c and d.
     expected = sum(2 * 3 * sum(took[name]) for name in "cd")
     assert expected / 2 < found.seconds < 2 * expected
-    model = fold_seconds(asked[0].ranking, asked[0].learner, SIZE, 3)
+    model = fold_seconds(asked[0].ranker_block, asked[0].learner, SIZE, 3)
     assert 2 * 2 * 3 * (model.ranking + model.learning) < expected / 100
     assert "(4 cells by other rankers on the same data)" in found.words(2, 4)
 

@@ -15,9 +15,9 @@ from experiments.evaluation.cell import cells_of
 from experiments.execution.runner import run_study
 from experiments.paths import conf_folder
 from experiments.rankers import build, rank
+from experiments.rankers.accepted_targets import _OF_NUMBERS
 from experiments.rankers.refusals import refusal
 from experiments.rankers.scores import linear_f
-from experiments.rankers.tasks import _OF_NUMBERS
 
 FILES = names(conf_folder(), "ranker")
 #: Of the shipped rankers, those that take numbers whatever else does.
