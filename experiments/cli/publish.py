@@ -24,13 +24,14 @@ import yaml
 
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
-from experiments.evaluation.cell import Cell, rows_of
+from experiments.evaluation.cell import Cell
 from experiments.evaluation.evaluate import TIMINGS
 from experiments.execution.known_data import FILE, KnownData, digest_of, known_text, read_known
 from experiments.execution.study import Study
 from experiments.metrics.top_features import top_features
 from experiments.paths import PROJECT_ROOT, write_whole
 from experiments.schema import ROW_SCHEMA
+from experiments.store.named_rows import rows_of
 from experiments.store.pack import write_packs
 from experiments.store.rows import all_ok, to_frame
 from experiments.store.store import Store

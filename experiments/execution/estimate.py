@@ -151,7 +151,7 @@ def estimate_study(
             study.sizes,
             shared=bool(launcher.get("score_cache", True)),
         )
-        compiled = not _with_kernels(missing) or any_kept()
+        compiled = not _Compiled.of(missing) or any_kept()
         return replace(found, once=seconds_before_fits(missing, compiled=compiled))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         _logger.debug("no estimate of the time: %s", error)
@@ -261,8 +261,30 @@ def _usual_ratio(pairs: Iterable[tuple[float, float]]) -> float:
     return math.exp(float(np.median(logs))) if logs else 1.0
 
 
+@dataclass(frozen=True)
+class _Compiled:
+    """What of some cells runs compiled code."""
+
+    rankers: frozenset[str]
+    forests: bool
+
+    @classmethod
+    def of(cls, missing: Iterable[Cell]) -> _Compiled:
+        cells = list(missing)
+        targets = {str(cell.ranker_block.get("_target_", "")) for cell in cells}
+        return cls(
+            frozenset(each for each in targets if each.partition(".")[0] in ("reliefe", "fast_select")),
+            any(
+                cell.task == "multilabel" and "Forest" in str(cell.learner.get("_target_")) for cell in cells
+            ),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.rankers) or self.forests
+
+
 def compiles(missing: Iterable[Cell]) -> bool:
-    """Whether the first fits will compile kernels of this project.
+    """Whether the first fits will compile kernels.
 
     Parameters
     ----------
@@ -273,8 +295,7 @@ def compiles(missing: Iterable[Cell]) -> bool:
     -------
     bool
     """
-    ours = any(str(cell.ranker_block.get("_target_", "")).startswith("reliefe.") for cell in missing)
-    return ours and not any_kept()
+    return bool(_Compiled.of(missing)) and not any_kept()
 
 
 def any_kept() -> bool:
@@ -287,14 +308,6 @@ def any_kept() -> bool:
     from reliefe import _compiled
 
     return _compiled.any_kept()
-
-
-def _with_kernels(missing: Iterable[Cell]) -> bool:
-    return any(
-        str(cell.ranker_block.get("_target_", "")).partition(".")[0] in ("reliefe", "fast_select")
-        or (cell.task == "multilabel" and "Forest" in str(cell.learner.get("_target_")))
-        for cell in missing
-    )
 
 
 def seconds_before_fits(missing: Iterable[Cell], *, compiled: bool) -> float:
@@ -312,16 +325,12 @@ def seconds_before_fits(missing: Iterable[Cell], *, compiled: bool) -> float:
     float
         Seconds, as measured on a core without other work; workers compile at the same time.
     """
-    targets = {str(cell.ranker_block.get("_target_", "")) for cell in missing}
-    forests = any(
-        cell.task == "multilabel" and "Forest" in str(cell.learner.get("_target_")) for cell in missing
-    )
-    ours = {each for each in targets if each.partition(".")[0] in ("reliefe", "fast_select")}
-    umap = any("ReliefE" in each for each in ours)
+    of = _Compiled.of(missing)
+    umap = any("ReliefE" in each for each in of.rankers)
     seconds = (_UMAP_LOADED if compiled else _UMAP_COMPILED) if umap else 0.0
-    if ours:
-        seconds += _LOADED if compiled else _COMPILED + _COMPILED_MORE * (len(ours) - 1)
-    if not compiled and forests:
+    if of.rankers:
+        seconds += _LOADED if compiled else _COMPILED + _COMPILED_MORE * (len(of.rankers) - 1)
+    if of.forests and not compiled:
         seconds += _COMPILED_LEARNER
     return seconds
 

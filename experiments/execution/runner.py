@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from experiments.errors import BadInputError, LauncherError
-from experiments.evaluation.cell import Cell, rows_of
+from experiments.evaluation.cell import Cell
 from experiments.evaluation.score_cache import ScoreCache
 from experiments.execution.backend import Executor
 from experiments.execution.estimate import Estimate, compiles, estimate_study
@@ -34,6 +34,7 @@ from experiments.rankers import build
 from experiments.rankers.fitting import Limits
 from experiments.rankers.isolation import MAKING_SECONDS
 from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS, when_again
+from experiments.store.named_rows import rows_of
 from experiments.store.rows import to_frame
 from experiments.store.store import Quarantined, Store
 from experiments.tasks import REGRESSION, TASKS, as_scores

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from stored import rows, same
 
-from experiments.evaluation.cell import rows_of
 from experiments.schema import ADDED_COLUMNS, ROW_SCHEMA
 from experiments.store import pack as packs
 from experiments.store import pack_folder
 from experiments.store.cell_file import UntrustedError
 from experiments.store.keys import cell_key
+from experiments.store.named_rows import rows_of
 from experiments.store.pack import damaged_groups, open_pack
 from experiments.store.store import Store
 
