@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from experiments.config import help
 from experiments.config.labels import named, tell_apart, with_changes
@@ -187,7 +187,8 @@ class _Composer:
             for each in self._own_folders
         ]
         self._search = [f"hydra.searchpath=[{','.join(quoted)}]"] if quoted else []
-        self._stock, self._composed = ({}, {}) if self._own_folders else _kept(folders[0])
+        kept = _Kept({}, {}, {}) if self._own_folders else _kept(folders[0])
+        self._stock, self._written, self._composed = kept
         self._root, self._defaults = self._compose([])
         self.rankers = RankerNames(choices["ranker"], choices[DISTANCE], self._defaults["ranker"])
         self._seed = self._root["seed"]
@@ -237,7 +238,7 @@ class _Composer:
         """Return the block of one YAML file, as it is."""
         if (group, name) not in self._stock:
             file = self._choices[group][name]
-            stock = self._root[group] if name == self._defaults[group] else _plain(file)
+            stock = self._as_written(group, name)
             if stock is None:
                 stock = self._compose([f"{group}={name}"])[0][group]
             is_own = file.parents[1] in self._own_folders
@@ -246,6 +247,22 @@ class _Composer:
                 stock = typed_sources(stock, where=f"{file}: ", texts=texts_of(file))
             self._stock[group, name] = stock
         return self._stock[group, name]
+
+    def _as_written(self, group: str, name: str) -> dict[str, Any] | None:
+        """Return the block of one YAML file before its settings are checked; None where Hydra is needed for it."""
+        if (group, name) not in self._written:
+            is_default = name == self._defaults[group]
+            self._written[group, name] = (
+                self._root[group] if is_default else _plain(self._choices[group][name])
+            )
+        return copy.deepcopy(self._written[group, name])
+
+    def _changed(self, group: str, name: str, overrides: Sequence[str]) -> dict[str, Any]:
+        """Return the block of one YAML file with overrides laid over it."""
+        plain, whole = self._as_written(group, name), [f"{group}={name}", *overrides]
+        if plain is None:
+            return self._compose(whole)[0][group]
+        return _laid_over(group, plain, whole)
 
     def _composed_block(self, group: str, overrides: Sequence[Override]) -> tuple[str, dict[str, Any]]:
         chosen = next((each.value for each in overrides if each.key == group), self._defaults[group])
@@ -272,8 +289,8 @@ class _Composer:
         for each in targets_first:
             self._check_key(block, each, group, chosen)
         if changes:
-            whole = [f"{group}={base}", *(f"++{group}.{key}={value}" for key, value in added.items())]
-            composed = self._compose([*whole, *(f"++{each.typed}" for each in changes)])[0][group]
+            of_distance = [f"++{group}.{key}={value}" for key, value in added.items()]
+            composed = self._changed(group, base, [*of_distance, *(f"++{each.typed}" for each in changes)])
             if added and not any(each.key == "ranker.display_name" for each in changes):
                 composed["display_name"] = stock["display_name"]
             for path in replaced:
@@ -405,21 +422,26 @@ def _typed(change: Override, changes: Sequence[Override], stock: Mapping[str, An
     return change if same else replace(change, text=written(value), value=value)
 
 
-_Stock = dict[tuple[str, str], dict[str, Any]]
-_Composed = dict[tuple[str, ...], tuple[dict[str, Any], dict[str, str]]]
+class _Kept(NamedTuple):
+    """What is known of a folder of YAML files: blocks, checked and as they are written, and compositions."""
 
-#: Blocks and compositions of this process, by name, time and size of all YAML files.
-_KEPT: dict[tuple[tuple[str, int, int], ...], tuple[_Stock, _Composed]] = {}
+    stock: dict[tuple[str, str], dict[str, Any]]
+    written: dict[tuple[str, str], dict[str, Any] | None]
+    composed: dict[tuple[str, ...], tuple[dict[str, Any], dict[str, str]]]
+
+
+#: That of this process, by name, time and size of all YAML files.
+_KEPT: dict[tuple[tuple[str, int, int], ...], _Kept] = {}
 _MOST_KEPT = 200
 
 
-def _kept(folder: Path) -> tuple[_Stock, _Composed]:
+def _kept(folder: Path) -> _Kept:
     """Return the blocks and compositions that are known, none once a YAML file has changed."""
     states = [(str(file), file.stat()) for file in sorted(folder.rglob("*.yaml"))]
     state = tuple((name, each.st_mtime_ns, each.st_size) for name, each in states)
     if state not in _KEPT:
         _KEPT.clear()
-    return _KEPT.setdefault(state, ({}, {}))
+    return _KEPT.setdefault(state, _Kept({}, {}, {}))
 
 
 def _plain(file: Path) -> dict[str, Any] | None:
@@ -455,9 +477,34 @@ def _hydra_compose(
         del plain["hydra"]
         return plain, {group: chosen[group] for group in GROUPS}
     except (HydraException, OmegaConfBaseException, YAMLError) as error:
-        reason = " ".join(str(error.__cause__ or error).split())
-        typed = " ".join(each.lstrip("+") for each in overrides)
-        raise ConfigError(f"{typed or 'conf/config.yaml'}: {reason}") from error
+        raise _not_composed(overrides, error) from error
+
+
+def _laid_over(group: str, block: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """Lay overrides over a block as Hydra does when it has composed it, without composing it.
+
+    The first override names the file of the block; the others begin with ``++``.
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    config = OmegaConf.create({group: block})
+    try:
+        for each in OverridesParser.create().parse_overrides(overrides=list(overrides[1:])):
+            OmegaConf.update(config, each.key_or_group, each.value(), merge=True, force_add=True)
+        plain: Any = OmegaConf.to_container(config, resolve=False)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise _not_composed(overrides, error) from error
+    changed: dict[str, Any] = plain[group]
+    return changed
+
+
+def _not_composed(overrides: Sequence[str], error: Exception) -> ConfigError:
+    reason = " ".join(str(error.__cause__ or error).split())
+    typed = " ".join(each.lstrip("+") for each in overrides)
+    return ConfigError(f"{typed or 'conf/config.yaml'}: {reason}")
 
 
 def _without_interpolation(config: ResolvedConfig) -> ResolvedConfig:

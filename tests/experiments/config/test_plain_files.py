@@ -95,3 +95,55 @@ def test_a_changed_file_is_read_again(tmp_path):
     assert [each["seed"] for each in changed] == [1, 1] and [each["seed"] for each in kept] == [0, 0]
     assert changed[1]["ranker"] == kept[1]["ranker"] | {"n_neighbors": 16}
     assert changed[0]["ranker"] == kept[0]["ranker"]
+
+
+#: What may be laid over a block: values of every kind, blocks, references, targets, and what is refused.
+CHANGES = [
+    ["ranker=relieff", "ranker.n_neighbors=7"],
+    ["ranker=relieff", "ranker.n_neighbors=null"],
+    ["ranker=relieff", "ranker.n_neighbors=1e1"],
+    ["ranker=relieff", "ranker.n_neighbors=0x10"],
+    ["ranker=relieff", "ranker.n_neighbors=010"],
+    ["ranker=relieff", "ranker.n_neighbors=${seed}"],
+    ["ranker=relieff", "ranker.n_neighbors=${nowhere}"],
+    ["ranker=relieff", "ranker.verbose=true", "ranker.verbose=false"],
+    ["ranker=relieff", "ranker.display_name='null'"],
+    ["ranker=relieff", 'ranker.display_name="a b, c"'],
+    ["ranker=relieff", "ranker.display_name='it\\'s'"],
+    ["ranker=relieff", "ranker.discrete_features=[0,2,a]"],
+    ["ranker=relieff", "ranker.n_neighbors={a:1}"],
+    ["ranker=relieff_hamming", "ranker.n_neighbors=3"],
+    ["ranker=reliefe_cosine", "ranker.display_name=mine"],
+    ["ranker=turf", "ranker.estimator._target_=reliefe.SURF", "ranker.estimator.verbose=true"],
+    ["ranker=turf", "ranker.estimator={_target_:reliefe.SURF}"],
+    ["ranker._target_=sklearn.feature_selection.f_classif"],
+    ["protocol.learner.C=10", "protocol.n_splits=3"],
+    ["protocol=paper", "protocol.learner={_target_:sklearn.naive_bayes.GaussianNB}"],
+    ["protocol=paper", "protocol.learner={C:3.5}", "protocol.multilabel_learner.random_state=1"],
+    ["dataset=csv", "dataset.path=t.csv", "dataset.target=y", "dataset.na_values=[-,'?']"],
+    ["dataset=csv", "dataset.path='a=b.csv'", "dataset.target=y"],
+    ["launcher.n_workers=3", "launcher=dask"],
+    ["paths.results=/some/where"],
+    ["seed=3", "ranker=relieff", "ranker.random_state=4"],
+]
+
+
+@pytest.mark.parametrize("typed", CHANGES, ids=" ".join)
+def test_changes_are_laid_over_a_block_as_by_hydra(typed, monkeypatch):
+    def configs():
+        try:
+            return repr(compose_runs(typed).configs)
+        except ConfigError as error:
+            return str(error)
+
+    found = configs()
+    composed = []
+    hydra_compose = compose._hydra_compose
+    monkeypatch.setattr(compose, "_KEPT", {})
+    monkeypatch.setattr(compose, "_plain", lambda file: None)
+    monkeypatch.setattr(compose._Composer, "_as_written", lambda *_: None)
+    monkeypatch.setattr(
+        compose, "_hydra_compose", lambda *given: composed.append(given) or hydra_compose(*given)
+    )
+    assert configs() == found
+    assert composed
