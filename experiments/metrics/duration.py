@@ -103,7 +103,7 @@ def _ranking(target: str, ranking: Mapping[str, Any], size: Size) -> float:
         adaptive = 6e-8 * n * n if ranking.get("n_neighbors") == "adaptive" else 0.0
         return 2e-3 + several * (1.5e-8 * entries + 3e-9 * n * n + 1.5e-11 * n * entries) + adaptive
     if "mutual_info" in target:
-        return 1.1e-3 * p + 2e-6 * n * p
+        return 1.1e-3 * p + (7e-6 if size.sparse else 2e-6) * n * p
     if "Forest" in target or "Trees" in target or "Boost" in target:
         return 0.12 + 1.5e-6 * n * p**0.5 * math.log2(n + 1)
     return 1e-3 + 2e-8 * n * p
@@ -121,4 +121,5 @@ def _learning(learner: Mapping[str, Any], size: Size, n_points: int) -> float:
         return n_points * (2e-3 + n_trees * a_row * 0.9 * n)
     if size.targets == 2:
         return n_points * (2e-3 + 2.5e-9 * _entries(size))
-    return n_points * (5e-3 + 7e-9 * size.targets * min(_entries(size), n * min(n, p)))
+    coefficients = 2e-6 * size.targets * p if size.sparse else 0.0
+    return n_points * (5e-3 + 7e-9 * size.targets * min(_entries(size), n * min(n, p)) + coefficients)

@@ -228,6 +228,9 @@ MEASURED = [
     (None, FOREST, Size(2417, 103, 248_000, 14, True, False), None, 23.1),
     (None, FOREST, Size(2407, 294, 704_000, 6, True, False), None, 15.8),
     (None, NESTED, Size(1560, 617, 960_000, 26, False, False), None, 5.9),
+    (INFORMATION, NESTED, Size(2463, 2000, 393_000, 17, False, True), 38.5, 5.8),
+    (RELIEFE, NESTED, Size(2463, 2000, 393_000, 17, False, True), 4.1, 5.8),
+    (None, NESTED, Size(3204, 29_714, 484_000, 6, False, True), None, 18.8),
     (None, NESTED, Size(105, 22_283, 2_300_000, 10, False, False), None, 0.27),
 ]
 
