@@ -44,7 +44,7 @@ FOLDER = PROJECT_ROOT / "results" / "published"
 #: Weights are published for the folds of so many repeats; with those of all, wide data would take gigabytes.
 WEIGHTS_OF_REPEATS = 1
 #: Nor are those of more columns than this: of the paper's data sets, and of others.
-WEIGHTS_OF_COLUMNS, WEIGHTS_OF_OTHER_COLUMNS = 10_000, 2_500
+WEIGHTS_OF_COLUMNS, WEIGHTS_OF_OTHER_COLUMNS = 10_000, 1_500
 
 ResolvedConfig = Mapping[str, Any]
 
@@ -130,6 +130,7 @@ def collect(
     wanted: dict[str, str] = {}  # key of a cell → the first study that has it
     feature_names: dict[str, Sequence[str]] = {}  # by key of a cell
     most_columns: dict[str, int] = {}  # likewise
+    by_repeat: dict[str, tuple[str, int]] = {}  # data set and repeat of a cell, by its key
     for name in studies(folder) if names is None else names:
         configs = _configs(name, folder, local_data)
         study = Study(configs, skip_absent=True)
@@ -142,6 +143,7 @@ def collect(
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
                 wanted.setdefault(key, name)
+                by_repeat.setdefault(key, (cell.dataset, cell.repeat))
             feature_names.setdefault(cell.key, study.feature_names[cell.dataset])
             most_columns[cell.key] = (
                 WEIGHTS_OF_COLUMNS if cell.dataset in of_paper else WEIGHTS_OF_OTHER_COLUMNS
@@ -151,7 +153,8 @@ def collect(
         packs = Path(new) / "rows" / "packs"
         packs.mkdir(parents=True)
         for name in counts:
-            mine = (key for key, first in wanted.items() if first == name)
+            # Rankers of one repeat side by side: those that are the same take little room then.
+            mine = sorted((key for key, first in wanted.items() if first == name), key=by_repeat.__getitem__)
             found = ((key, _found(stores, key, timed=times is None)) for key in mine)
             light = (
                 _lightened(
@@ -161,7 +164,7 @@ def collect(
                 for key, table in found
                 if table is not None
             )
-            for pack in write_packs(packs, light):
+            for pack in write_packs(packs, light, small=True):
                 # Named by study and content: a publication adds to the history what changed, and no more.
                 pack.rename(packs / f"{name}-{hashlib.sha256(pack.read_bytes()).hexdigest()[:16]}.parquet")
         # A line for each cell: what changes between two publications can be read.

@@ -105,7 +105,7 @@ class Pack:
         return self.keys.astype(str).tolist()
 
 
-def write_packs(folder: Path, tables: Iterable[pa.Table]) -> Iterator[Path]:
+def write_packs(folder: Path, tables: Iterable[pa.Table], *, small: bool = False) -> Iterator[Path]:
     """Write cells into as many packs as they need.
 
     Parameters
@@ -114,13 +114,15 @@ def write_packs(folder: Path, tables: Iterable[pa.Table]) -> Iterator[Path]:
         Where packs lie.
     tables : iterable of pyarrow.Table
         Whole finished cells, one or several in each table; taken one by one.
+    small : bool, default=False
+        Whether to take half a minute for 50 MB, so that the packs get smaller: for what is kept in a repository.
 
     Yields
     ------
     Path
         A pack that is durable by now.
     """
-    writer = _Writer()
+    writer = _Writer(small)
     waiting, n_bytes = [], 0
     for table in tables:
         if table.num_rows == 0:  # all its cells were in tables before
@@ -132,7 +134,7 @@ def write_packs(folder: Path, tables: Iterable[pa.Table]) -> Iterator[Path]:
             waiting, n_bytes = [], 0
             if writer.size >= PACK_BYTES:
                 yield writer.finish(folder)
-                writer = _Writer()
+                writer = _Writer(small)
     if waiting:
         writer.add(pa.concat_tables(waiting))
     if writer.groups:
@@ -142,12 +144,15 @@ def write_packs(folder: Path, tables: Iterable[pa.Table]) -> Iterator[Path]:
 class _Writer:
     """A pack in memory until it is whole."""
 
-    def __init__(self):
+    def __init__(self, small: bool = False):
         self._sink = io.BytesIO()
         self._parquet = pq.ParquetWriter(
             self._sink,
             ROW_SCHEMA.with_metadata({b"rows_version": str(ROWS_VERSION)}),
             compression="zstd",
+            # Equal lists, such as weights of rankers that are the same, are found within a page.
+            compression_level=19 if small else None,
+            data_page_size=4 * GROUP_BYTES if small else None,
             use_dictionary=_REPEATING,
             write_statistics=False,
             write_page_checksum=True,

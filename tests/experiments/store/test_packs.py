@@ -299,6 +299,21 @@ def test_tables_without_a_row_are_nothing_to_write(tmp_path):
     assert open_pack(path).names() == sorted(KEYS[:2])
 
 
+def test_a_pack_that_is_to_be_small_holds_the_same_rows_and_equal_lists_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(packs, "GROUP_BYTES", 2**23)
+    weights = np.random.default_rng(0).random(100_000)
+    place, field = ROW_SCHEMA.get_field_index("weights"), ROW_SCHEMA.field("weights")
+    tables = [rows(key, n=1).set_column(place, field, pa.array([weights], field.type)) for key in KEYS[:6]]
+    sizes = []
+    for small in (False, True):
+        folder = tmp_path / str(small) / "rows" / "packs"
+        folder.mkdir(parents=True)
+        (path,) = packs.write_packs(folder, tables, small=small)
+        assert same(Store(tmp_path / str(small)).read_tables(KEYS[:6]), pa.concat_tables(tables))
+        sizes.append(path.stat().st_size)
+    assert sizes[1] < 2 * weights.nbytes < sizes[0]
+
+
 def test_packs_are_closed_when_they_are_large(store, monkeypatch):
     monkeypatch.setattr(packs, "PACK_BYTES", 20_000)
     monkeypatch.setattr(pack_folder, "PACK_BYTES", 20_000)
