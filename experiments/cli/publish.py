@@ -127,10 +127,9 @@ def collect(
     stores = [Store(each) for each in sources]
     index, counts = {}, {}
     known: dict[str, KnownData] = {}
-    wanted: dict[str, str] = {}  # key of a cell → the first study that has it
+    wanted: dict[str, tuple[str, str, int]] = {}  # key of a cell → first study that has it, data set, repeat
     feature_names: dict[str, Sequence[str]] = {}  # by key of a cell
     most_columns: dict[str, int] = {}  # likewise
-    by_repeat: dict[str, tuple[str, int]] = {}  # data set and repeat of a cell, by its key
     for name in studies(folder) if names is None else names:
         configs = _configs(name, folder, local_data)
         study = Study(configs, skip_absent=True)
@@ -142,8 +141,7 @@ def collect(
         index[name] = [[cell.key, cell.dataset, cell.ranker, cell.protocol] for cell in done]
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
-                wanted.setdefault(key, name)
-                by_repeat.setdefault(key, (cell.dataset, cell.repeat))
+                wanted.setdefault(key, (name, cell.dataset, cell.repeat))
             feature_names.setdefault(cell.key, study.feature_names[cell.dataset])
             most_columns[cell.key] = (
                 WEIGHTS_OF_COLUMNS if cell.dataset in of_paper else WEIGHTS_OF_OTHER_COLUMNS
@@ -154,7 +152,7 @@ def collect(
         packs.mkdir(parents=True)
         for name in counts:
             # Rankers of one repeat side by side: those that are the same take little room then.
-            mine = sorted((key for key, first in wanted.items() if first == name), key=by_repeat.__getitem__)
+            mine = sorted((key for key, about in wanted.items() if about[0] == name), key=wanted.__getitem__)
             found = ((key, _found(stores, key, timed=times is None)) for key in mine)
             light = (
                 _lightened(

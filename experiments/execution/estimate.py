@@ -151,8 +151,7 @@ def estimate_study(
             study.sizes,
             shared=bool(launcher.get("score_cache", True)),
         )
-        compiled = not _Compiled.of(missing) or any_kept()
-        return replace(found, once=seconds_before_fits(missing, compiled=compiled))
+        return replace(found, once=seconds_before_fits(missing, compiled=not compiles(missing)))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         _logger.debug("no estimate of the time: %s", error)
         return None
