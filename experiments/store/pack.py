@@ -36,6 +36,7 @@ from experiments.store.cell_file import (
     with_key,
     write_whole_synced,
 )
+from experiments.store.derived_curves import with_curves, with_sources, without_curves
 
 #: A group is closed once its rows take so many bytes in memory.
 GROUP_BYTES = 2 * 2**20
@@ -116,6 +117,7 @@ def write_packs(folder: Path, tables: Iterable[pa.Table], *, small: bool = False
         Whole finished cells, one or several in each table; taken one by one.
     small : bool, default=False
         Whether to take half a minute for 50 MB, so that the packs get smaller: for what is kept in a repository.
+        Curves that follow from others are left out then (:mod:`experiments.store.derived_curves`).
 
     Yields
     ------
@@ -127,6 +129,8 @@ def write_packs(folder: Path, tables: Iterable[pa.Table], *, small: bool = False
     for table in tables:
         if table.num_rows == 0:  # all its cells were in tables before
             continue
+        if small:
+            table = without_curves(table)
         waiting.append(table)
         n_bytes += table.nbytes
         if n_bytes >= GROUP_BYTES:
@@ -295,14 +299,16 @@ def read_groups(pack: Pack, groups: Sequence[int], columns: Sequence[str] | None
     UntrustedError
         If Parquet cannot read it, or it has other columns than this version's.
     """
+    asked = None if columns is None else with_sources(columns)
     with open(pack.path, "rb") as raw:
         try:
             with pq.ParquetFile(raw, page_checksum_verification=True) as file:
-                wanted = with_key(columns, file.schema_arrow)
+                wanted = with_key(asked, file.schema_arrow)
                 table = file.read_row_groups(list(groups), columns=wanted, use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise UntrustedError(f"Parquet says: {error}") from error
-    return conforming(table, columns)
+    whole = with_curves(conforming(table, asked))
+    return whole if columns is None else whole.select(list(columns))
 
 
 def _read(file: Any, start: int, length: int) -> bytes:

@@ -200,13 +200,17 @@ def _look(claim: Claim, scope: _Scope, datasets: Sequence[str], n_draws: int | N
         there = tuple(each for each in datasets if each in set(measured["dataset"]))
         evidence = Evidence(claim, there, measured=measured)
     n, few = len(evidence.datasets), len(evidence.datasets) < min(_FEWEST, len(claim.datasets))
-    if n == 0 or (few and claim.form in (AVERAGE, MOST)):
-        return _Looked(why_not="whole cells on more data sets" if n else "whole cells")
+    if n == 0:
+        return _Looked(why_not="whole cells")
+    too_few = few and claim.form in (AVERAGE, MOST)
     try:
         found = claim.check(evidence)
-        noisy = claim.noisy and within_noise(claim.check, evidence, claim.draws)
+        noisy = claim.noisy and not too_few and within_noise(claim.check, evidence, claim.draws)
     except NotThereError as error:
         return _Looked(why_not=str(error))
+    if too_few:
+        told = f"one data set is too few; there {found.told}{_notes(claim, evidence)}"
+        return _Looked(UNDECIDED, None, "", told, "whole cells on more data sets")
     # One data set decides what is said of data sets at large only where it is an instance, or a counterexample.
     verdict = decided(claim.form, found, 1 if few else 0)
     noise = NOISE if noisy and verdict != UNDECIDED else ""

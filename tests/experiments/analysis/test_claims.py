@@ -156,7 +156,10 @@ def test_an_average_needs_every_data_set_and_says_what_those_at_hand_say():
     assert found["missing"] == f"{', '.join(claims.MCC_DATASETS[4:])} (every ranker)"
     assert f"(on {', '.join(claims.MCC_DATASETS[:4])}; " in found["evidence"]
     one = checked(study(everywhere(mcc(reliefe=0.7), ["chess"]))).loc[FIRST]
-    assert (one["verdict"], one["at_hand"], one["evidence"]) == (OPEN, "no rows", "")
+    assert (one["verdict"], one["at_hand"], one["noise"]) == (OPEN, OPEN, "")
+    assert one["evidence"].startswith("one data set is too few; there lowest average ranks: reliefe 1.00, ")
+    assert "(on chess; " in one["evidence"]
+    assert one["missing"] == f"{', '.join(claims.MCC_DATASETS[1:])} (every ranker)"
 
 
 def test_some_of_the_rankers_are_no_evidence_for_a_place_among_all():

@@ -81,7 +81,11 @@ def test_related_data_sets_have_a_verdict_of_their_own():
     assert "isolet" not in found.loc[FIRST, "evidence"]
     assert found.loc["madelon: SURF better at first", "related"] == "–"
     one = study(everywhere(mcc(random_forest=0.7), ["isolet"]))
-    assert checked(own, one).loc[FIRST, "related"] == "no rows", "an average of one data set"
+    found = checked(own, one).loc[FIRST]
+    assert found["related"] == OPEN and "(on isolet; " in found["evidence_related"]
+    assert found["evidence_related"].startswith(
+        "one data set is too few; there lowest average ranks: random_forest 1.00, "
+    )
     # Made-up data and data of one's own are not related.
     mine = study(everywhere(mcc(random_forest=0.7), ["xor", "patients"]))
     assert checked(own, mine).loc[FIRST].equals(checked(own).loc[FIRST])
