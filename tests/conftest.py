@@ -9,6 +9,8 @@ import numpy as np
 import psutil
 import pytest
 from folders import PROJECT_ROOT
+from matplotlib.figure import Figure
+from PIL import Image
 from server import HASTY, DataServer
 from waits import bounded, heed_interrupts
 
@@ -88,3 +90,17 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.delenv("RELIEFE_OFFLINE", raising=False)
     monkeypatch.setattr(http, "PATIENCE", HASTY)
     return tmp_path / "kept"
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are made and not drawn: their files hold one point. For tests that look at other files."""
+    point = Image.new("RGB", (1, 1))
+
+    def save(figure, file, *, format, **settings):
+        if format == "png":
+            point.save(file, format)
+        else:
+            file.write(b"<svg></svg>")
+
+    monkeypatch.setattr(Figure, "savefig", save)

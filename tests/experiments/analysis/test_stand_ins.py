@@ -120,7 +120,7 @@ def test_the_figure_shows_all_ten_pairs_and_names_the_stand_ins(tmp_path, drawn)
     assert "not tested" not in note and "stand for skrebate's" in " ".join(texts(figure).split())
 
 
-def test_pairs_of_the_paper_that_are_not_tested_are_named(tmp_path, drawn):
+def test_pairs_of_the_paper_that_are_not_tested_are_named(tmp_path, drawn, undrawn):
     some = {name: each for name, each in ours().items() if name != "mutual_information"}
     made, group, pairs = paired(some)
     found = draw_group(made, compare(made, group, posterior=answered(pairs)), tmp_path)

@@ -615,7 +615,7 @@ def test_a_line_for_each_feature_is_told_of_with_the_option(run):
 
 @pytest.mark.parametrize("word", ["<0.5", "n/a, see note", 'in "mm"', "it's", "#DIV/0!", "-", "$x"])
 @pytest.mark.parametrize("given", [[], ["--na-values", "NA,-9"]])
-def test_a_word_that_is_proposed_comes_with_those_in_force(run, word, given):
+def test_a_word_that_is_proposed_comes_with_those_in_force(run, word, given, undrawn):
     small(y=["u", "v"] * 12, n=["NA", word, *map(str, np.arange(22) / 8)])
     typed = ["t.csv", "--target", "y"]
     code, _, err = run(*typed, *given)

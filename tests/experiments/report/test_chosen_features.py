@@ -90,7 +90,7 @@ def test_what_limits_the_counts_is_said(few, tmp_path):
     assert "In 6 folds equal weights share the places up to the 20th." in text
 
 
-def test_a_study_has_tables_of_all_data_sets_and_rankers(few, tmp_path, monkeypatch):
+def test_a_study_has_tables_of_all_data_sets_and_rankers(few, tmp_path, monkeypatch, undrawn):
     monkeypatch.setattr(whole_study.posteriors, "sampled", lambda *_, **__: None)
     frame, configs = few
     found = whole_study.write(frame, configs, tmp_path, feature_names=named(frame))

@@ -177,7 +177,7 @@ def test_no_two_shipped_studies_write_the_same_file():
     assert found["sparsity"] == {"sparsity"}
 
 
-def test_a_part_of_a_study_leaves_the_study_as_it_is(tmp_path, monkeypatch):
+def test_a_part_of_a_study_leaves_the_study_as_it_is(tmp_path, monkeypatch, undrawn):
     monkeypatch.setattr(
         "experiments.report.posteriors._run", lambda pairs: pytest.fail("one ranker has no pair")
     )

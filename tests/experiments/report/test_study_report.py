@@ -109,7 +109,7 @@ def test_a_study_gets_every_table_and_figure(tmp_path, asked):
     assert (tmp_path / "tables" / "mine_posterior.npz").is_file()
 
 
-def test_labels_have_the_diagrams_of_labels(tmp_path, asked):
+def test_labels_have_the_diagrams_of_labels(tmp_path, asked, undrawn):
     made, configs = study(["d", "e"], SOME, task="multilabel", name="mine", **FEW)
     found = write(made, configs, tmp_path)
     assert [each.figure for each in found.drawn][:2] == [
@@ -129,7 +129,7 @@ def test_two_reports_are_the_same_bytes(tmp_path, asked):
             ), file
 
 
-def test_different_kinds_of_targets_do_not_share_files(tmp_path, asked):
+def test_different_kinds_of_targets_do_not_share_files(tmp_path, asked, undrawn):
     one, configs = study(["d", "e"], SOME, name="s", **FEW)
     other, more = study(["f", "g"], SOME, task="multilabel", name="s", **FEW)
     found = write(pd.concat([one, other], ignore_index=True), [*configs, *more], tmp_path)
@@ -141,7 +141,7 @@ def test_different_kinds_of_targets_do_not_share_files(tmp_path, asked):
 # --- what is in tables ---
 
 
-def test_scores_and_ranks_are_those_of_the_rows(tmp_path, asked):
+def test_scores_and_ranks_are_those_of_the_rows(tmp_path, asked, undrawn):
     made, configs = study(MCC_DATASETS[:4], SOME, name="s", **FEW)
     write(made, configs, tmp_path)
     scores = pd.read_csv(tmp_path / "tables" / "s_scores.csv")
@@ -177,7 +177,7 @@ def test_what_is_missing_stands_below_every_figure_and_table(tmp_path, asked, mo
     assert missing["state"].value_counts().to_dict() == {"absent": 4, "timeout": 1}
 
 
-def test_means_are_over_common_data_sets_and_say_so(tmp_path, asked):
+def test_means_are_over_common_data_sets_and_say_so(tmp_path, asked, undrawn):
     made, configs = study(["d", "e", "f"], SOME, name="s", states={("d", "relieff"): "failed"}, **FEW)
     found = write(made, configs, tmp_path)
     note = next(each.note for each in found.drawn if each.figure == "times")
@@ -188,7 +188,7 @@ def test_means_are_over_common_data_sets_and_say_so(tmp_path, asked):
     assert means.loc["reliefe", "mean"] == pytest.approx(mine.groupby("dataset")["fit_seconds"].mean().mean())
 
 
-def test_stability_of_every_ranker_and_data_set_is_in_tables(tmp_path, asked):
+def test_stability_of_every_ranker_and_data_set_is_in_tables(tmp_path, asked, undrawn):
     states = {("e", "relieff"): "timeout"}
     made, configs = study(["d", "e", "f"], SOME, name="s", states=states, **FEW)
     rng = np.random.default_rng(0)
@@ -220,7 +220,7 @@ def test_stability_of_every_ranker_and_data_set_is_in_tables(tmp_path, asked):
         assert "No stability of all rankers on f: the rows hold no weights." in text
 
 
-def test_the_table_of_data_sets_shows_where_the_papers_numbers_differ(tmp_path, asked):
+def test_the_table_of_data_sets_shows_where_the_papers_numbers_differ(tmp_path, asked, undrawn):
     made, configs = study(["d", "e"], SOME, name="s", **FEW)
     for each in configs:
         if each["dataset_key"] == "d":
@@ -290,7 +290,7 @@ def test_intervals_of_exponents_are_those_of_least_squares():
     assert (line["n_datasets"], line["n_left"]) == (6, 3)
 
 
-def test_the_table_of_complexity_says_what_is_fitted_to_what(tmp_path, asked):
+def test_the_table_of_complexity_says_what_is_fitted_to_what(tmp_path, asked, undrawn):
     made, configs = study(["d", "e", "f", "g", "h"], SOME, name="s", **FEW)
     places = made["dataset"].map({"d": 1, "e": 5, "f": 2, "g": 9, "h": 3})
     made["n_train"], made["n_features"] = 40 * places, 30 + 11 * (places % 4)
@@ -330,7 +330,7 @@ def test_texts_are_escaped_for_latex(text, expected):
     assert escaped(text) == expected
 
 
-def test_latex_is_balanced_and_needs_only_booktabs(tmp_path, asked):
+def test_latex_is_balanced_and_needs_only_booktabs(tmp_path, asked, undrawn):
     made, configs = study(["a_b", "c&d%"], {"x_y": ("X_{y} #", 0, 1), "z": ("Z$", 0.1, 2)}, name="s", **FEW)
     write(made, configs, tmp_path)
     files = list((tmp_path / "tables").glob("*.tex"))
@@ -393,7 +393,7 @@ def test_of_too_many_pairs_the_best_rankers_are_tested():
     assert len(pairs) == 91 and not_tested == [f"r{place:02}" for place in range(6)]
 
 
-def test_one_data_set_is_not_tested(tmp_path, asked):
+def test_one_data_set_is_not_tested(tmp_path, asked, undrawn):
     made, configs = study(["d", "e"], SOME, name="s", states={("e", "relieff"): "failed"}, **FEW)
     found = posteriors_of(made, configs, tmp_path)
     assert len(found.table) == 3 and "relieff" not in {name for pair in asked[0] for name in pair}
@@ -461,7 +461,7 @@ def test_a_damaged_file_of_posteriors_is_made_again(tmp_path, asked, damage):
     pd.testing.assert_frame_equal(first.table, again.table)
 
 
-def test_a_pair_that_cannot_be_tested_says_why_and_the_others_are(tmp_path, asked, monkeypatch):
+def test_a_pair_that_cannot_be_tested_says_why_and_the_others_are(tmp_path, asked, monkeypatch, undrawn):
     made, configs = study(["d", "e"], SOME, name="s", **FEW)
     tests = bayes.hierarchical_tests
 
@@ -592,7 +592,7 @@ def test_a_run_without_a_name_gets_a_page_and_no_more(tmp_path, asked):
     assert not asked
 
 
-def test_claims_are_told_on_the_console(tmp_path, asked):
+def test_claims_are_told_on_the_console(tmp_path, asked, undrawn):
     whole = {**FEW, "n_repeats": 10, "n_splits": 10}
     made, configs = study(["genes"], name="mcc", n_features=300, **whole)
     out = io.StringIO()
@@ -607,7 +607,7 @@ def test_claims_are_told_on_the_console(tmp_path, asked):
     )
 
 
-def test_claims_that_were_checked_on_more_rows_are_shown_and_not_written(tmp_path, asked):
+def test_claims_that_were_checked_on_more_rows_are_shown_and_not_written(tmp_path, asked, undrawn):
     made, configs = study(["chess"], SOME, name="mine", **FEW)
     columns = paper.check(paper.Pool()).columns
     line = dict.fromkeys(columns, "") | {"about": "mcc", "statement": "of all rows", "verdict": "holds"}
@@ -731,7 +731,7 @@ def test_iterations_have_one_figure_and_a_table(tmp_path):
 # --- from a store ---
 
 
-def test_rows_of_a_store_are_reported(tmp_path, asked):
+def test_rows_of_a_store_are_reported(tmp_path, asked, undrawn):
     from experiments.execution.runner import collect_study
 
     made, configs = study(["d", "e"], SOME, name="s", states={("d", "relieff"): "failed"}, **FEW)
@@ -750,7 +750,7 @@ def test_rows_of_a_store_are_reported(tmp_path, asked):
 # --- the list of the paper's figures ---
 
 
-def test_every_figure_of_the_list_is_made_by_its_command(tmp_path, asked):
+def test_every_figure_of_the_list_is_made_by_its_command(tmp_path, asked, undrawn):
 
     text = (PROJECT_ROOT / "docs" / "paper-figures.md").read_text(encoding="utf-8")
     lines = re.findall(
