@@ -44,7 +44,7 @@ FOLDER = PROJECT_ROOT / "results" / "published"
 #: Weights are published for the folds of so many repeats; with those of all, wide data would take gigabytes.
 WEIGHTS_OF_REPEATS = 1
 #: Nor are those of more columns than this: of the paper's data sets, and of others.
-WEIGHTS_OF_COLUMNS, WEIGHTS_OF_OTHER_COLUMNS = 10_000, 1_500
+WEIGHTS_OF_COLUMNS, WEIGHTS_OF_OTHER_COLUMNS = 10_000, 600
 
 ResolvedConfig = Mapping[str, Any]
 

@@ -104,7 +104,8 @@ def test_without_cells_nothing_is_decided_and_nothing_is_said():
 
 def test_the_papers_protocol_is_evaluated_as_the_papers_and_the_small_ones_are_not():
     for name, about in (("mcc", "mcc"), ("mlc", "mlc"), ("convergence", "convergence"), ("mcc_times", "mcc"),
-                        ("mlc_published", None), ("mlc_sampled", None), ("smoke", None)):  # fmt: skip
+                        ("mlc_published", None), ("mlc_sampled", None),
+                        ("mlc_related_sampled", None), ("smoke", None)):  # fmt: skip
         found = {about_of(each) for each in composed(name)}
         assert found == {about}, name
 
