@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 FOLDER = PROJECT_ROOT / "results" / "published"
 #: Weights are published for the folds of so many repeats; with those of all, wide data would take gigabytes.
 WEIGHTS_OF_REPEATS = 1
-#: Nor are those of more columns than this: of the paper's data sets, and of others.
-WEIGHTS_OF_COLUMNS, WEIGHTS_OF_OTHER_COLUMNS = 10_000, 600
+#: Nor are those of more columns than this: of the paper's data sets, of others, and of subsets of others' samples.
+WEIGHTS_OF_COLUMNS, WEIGHTS_OF_OTHER_COLUMNS, WEIGHTS_OF_SUBSETS = 10_000, 1_500, 300
 
 ResolvedConfig = Mapping[str, Any]
 
@@ -137,15 +137,13 @@ def collect(
         done = [cell for cell in study.named.values() if any(each.get(cell.key) == "ok" for each in states)]
         counts[name] = (len(done), len(study.named))
         known |= _known(study, configs, done)
-        of_paper = {each["dataset_key"] for each in configs if each["dataset"].get("paper")}
+        most = {each["dataset_key"]: _most_columns(each) for each in configs}
         index[name] = [[cell.key, cell.dataset, cell.ranker, cell.protocol] for cell in done]
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
                 wanted.setdefault(key, (name, cell.dataset, cell.repeat))
             feature_names.setdefault(cell.key, study.feature_names[cell.dataset])
-            most_columns[cell.key] = (
-                WEIGHTS_OF_COLUMNS if cell.dataset in of_paper else WEIGHTS_OF_OTHER_COLUMNS
-            )
+            most_columns[cell.key] = most[cell.dataset]
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as new:
         packs = Path(new) / "rows" / "packs"
@@ -173,6 +171,13 @@ def collect(
         shutil.rmtree(folder / "rows", ignore_errors=True)
         (Path(new) / "rows").rename(folder / "rows")
     return counts
+
+
+def _most_columns(config: ResolvedConfig) -> int:
+    """Return up to how many features the weights of a cell are published."""
+    if config["dataset"].get("paper"):
+        return WEIGHTS_OF_COLUMNS
+    return WEIGHTS_OF_SUBSETS if config["protocol"].get("max_rows") else WEIGHTS_OF_OTHER_COLUMNS
 
 
 def note_datasets(local_data: str | None = None, folder: Path = FOLDER) -> int:

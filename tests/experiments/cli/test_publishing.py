@@ -112,6 +112,21 @@ def test_weights_of_very_many_columns_are_not_published(run, tmp_path, monkeypat
     assert first["weights"][wide].isna().all() and first["weights"][~wide].notna().all() and wide.any()
 
 
+def test_fewer_weights_of_a_subset_of_the_samples_are_published(run, tmp_path, monkeypatch):
+    def of_subset(name, folder, local_data=None):
+        return [
+            {**each, "protocol": {**each["protocol"], "max_rows": 10_000}} for each in configs(name, folder)
+        ]
+
+    monkeypatch.setattr(publish, "_configs", of_subset)
+    for most, published in ((20, {"wine"}), (30, {"wine", "breast_cancer"})):
+        monkeypatch.setattr(publish, "WEIGHTS_OF_SUBSETS", most)
+        folder = tmp_path / str(most)
+        publish.collect(tmp_path / "results", None, folder, ["tiny"])
+        found, _ = publish.rows("tiny", folder)
+        assert set(found.loc[found["weights"].notna(), "dataset"]) == published
+
+
 def test_more_weights_of_the_papers_data_sets_are_published(run, tmp_path, monkeypatch):
     def of_paper(name, folder, local_data=None):
         return [
