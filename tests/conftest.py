@@ -9,8 +9,6 @@ import numpy as np
 import psutil
 import pytest
 from folders import PROJECT_ROOT
-from matplotlib.figure import Figure
-from PIL import Image
 from server import HASTY, DataServer
 from waits import bounded, heed_interrupts
 
@@ -95,6 +93,9 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures are made and not drawn: their files hold one point. For tests that look at other files."""
+    from matplotlib.figure import Figure  # not for tests that draw nothing
+    from PIL import Image
+
     point = Image.new("RGB", (1, 1))
 
     def save(figure, file, *, format, **settings):

@@ -28,11 +28,15 @@ class _Lists:
         self.ends = np.cumsum(self.lengths)
         self.is_null = array.is_null().to_numpy(zero_copy_only=False)
 
-    def alike(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield rows with lists of one length, and where their values are: shape (n_rows, length)."""
+    def alike(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
+        """Yield the numbers of rows whose lists have one length, and this length."""
         for length in np.unique(self.lengths[rows]):
-            mine = np.flatnonzero(rows & (self.lengths == length))
-            yield mine, self.ends[mine, np.newaxis] - length + np.arange(length)
+            yield np.flatnonzero(rows & (self.lengths == length)), int(length)
+
+
+def _places(ends: np.ndarray, rows: np.ndarray, length: int) -> np.ndarray:
+    """Return where the values of lists of one length are: shape (n_rows, length)."""
+    return ends[rows, np.newaxis] - length + np.arange(length)
 
 
 def with_sources(columns: Sequence[str]) -> list[str]:
@@ -66,10 +70,9 @@ def without_curves(table: pa.Table) -> pa.Table:
     for name, source in SOURCES.items():
         found, other = _Lists(table[name]), _Lists(table[source])
         stays, lengths = np.ones(len(found.values), dtype=bool), found.lengths.copy()
-        for rows, places in found.alike((found.lengths > 0) & (found.lengths == other.lengths)):
-            length = places.shape[1]
-            scores = other.values[other.ends[rows, np.newaxis] - length + np.arange(length)]
-            made = relative_f1(scores).view(np.int64)
+        for rows, length in found.alike((found.lengths > 0) & (found.lengths == other.lengths)):
+            places = _places(found.ends, rows, length)
+            made = relative_f1(other.values[_places(other.ends, rows, length)]).view(np.int64)
             follows = (made == found.values[places].view(np.int64)).all(axis=1)
             stays[places[follows]] = False
             lengths[rows[follows]] = 0
@@ -93,20 +96,19 @@ def with_curves(table: pa.Table) -> pa.Table:
     for name, source in SOURCES.items():
         if name not in table.schema.names or source not in table.schema.names:
             continue
-        found = _Lists(table[name])
-        is_empty = ~found.is_null & (found.lengths == 0)
-        if not is_empty.any():
+        # Rows that a run has written have no such list, and this is all that reading them costs.
+        if not pc.any(pc.equal(pc.list_value_length(table[name]), 0)).as_py():
             continue
-        other = _Lists(table[source])
+        found, other = _Lists(table[name]), _Lists(table[source])
+        is_empty = ~found.is_null & (found.lengths == 0)
         lengths = np.where(is_empty, other.lengths, found.lengths)
         ends = np.cumsum(lengths)
         values = np.empty(int(ends[-1]))
-        for rows, places in found.alike(~is_empty):
-            values[places - found.ends[rows, np.newaxis] + ends[rows, np.newaxis]] = found.values[places]
-        for rows, places in other.alike(is_empty & (other.lengths > 0)):
-            values[places - other.ends[rows, np.newaxis] + ends[rows, np.newaxis]] = relative_f1(
-                other.values[places]
-            )
+        for rows, length in found.alike(~is_empty):
+            values[_places(ends, rows, length)] = found.values[_places(found.ends, rows, length)]
+        for rows, length in other.alike(is_empty & (other.lengths > 0)):
+            scores = other.values[_places(other.ends, rows, length)]
+            values[_places(ends, rows, length)] = relative_f1(scores)
         table = _replaced(table, name, values, lengths, found.is_null)
     return table
 
