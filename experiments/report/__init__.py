@@ -116,7 +116,8 @@ def show(
     written: list[Path] = []
     try:
         if measured:
-            written += measurements.show(frame, measured, results, console, names)
+            draw = not (whole and named)  # else the whole study is drawn below
+            written += measurements.show(frame, measured, results, console, names, draw=draw)
         curves = rf1_curve(selection)
         for (dataset, protocol), part in groups:
             if part["complete"].any():
