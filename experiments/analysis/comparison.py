@@ -10,6 +10,7 @@ import pandas as pd
 
 from experiments.analysis.averages import averages
 from experiments.analysis.best_features import best_features
+from experiments.analysis.convergence import convergence
 from experiments.analysis.critical_distance import RankComparison, compare_ranks
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
@@ -79,6 +80,11 @@ class Comparison:
         return rf1_curve(self.selection)
 
     @cached_property
+    def convergence(self) -> pd.DataFrame:
+        """From :func:`experiments.analysis.convergence.convergence`."""
+        return convergence(self.selection, self.group)
+
+    @cached_property
     def similarity(self) -> dict[str, pd.DataFrame]:
         """Return, for "curves" and "weights", mean AUFUJI of every two rankers, in the order of the clustering."""
         columns = {"curves": "rf1_micro", "weights": "weights"}
@@ -144,7 +150,7 @@ class Comparison:
 
 
 def compare(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | Selection,
     group: Group,
     *,
     posterior: Posteriors | None = None,
@@ -154,8 +160,8 @@ def compare(
 
     Parameters
     ----------
-    frame : DataFrame
-        Rows, of any studies and kinds.
+    frame : DataFrame or Selection
+        Rows, of any studies and kinds, or those of the group, from :func:`experiments.analysis.selection.select`.
     group : Group
         What is compared.
     posterior : Posteriors, optional
@@ -179,7 +185,7 @@ def compare(
         group=group,
         summary=summed,
         failures=failures(selection),
-        missing=missing_of(summed, group, frame),
+        missing=missing_of(summed, group, selection.rows),
         scores=scores,
         ranks=ranks,
         rank_reasons={measure: why for measure, why in reasons.items() if why},

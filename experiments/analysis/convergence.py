@@ -8,17 +8,17 @@ import pandas as pd
 from experiments.analysis.curves import mean_and_half_width
 from experiments.analysis.groups import Group
 from experiments.analysis.scores import fold_scores
-from experiments.analysis.selection import complete_rows
+from experiments.analysis.selection import Selection, complete_rows
 
 
 def convergence(
-    frame: pd.DataFrame, group: Group, *, measure: str = "aurf1", confidence: float = 0.95
+    frame: pd.DataFrame | Selection, group: Group, *, measure: str = "aurf1", confidence: float = 0.95
 ) -> pd.DataFrame:
     """Average a measure for every number of iterations.
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame or Selection
         Rows.
     group : Group
         What was asked for.

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.comparison import Comparison
-from experiments.analysis.convergence import convergence
 from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
 from experiments.analysis.paper import densities, measurements
 from experiments.analysis.scores import DIAGRAMS
@@ -133,15 +132,13 @@ def note_of(comparison: Comparison, *lines: str, same: bool = True) -> str:
     return "\n".join([*(line for line in lines if line), *told])
 
 
-def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> list[Drawn]:
+def draw_group(comparison: Comparison, results: Path) -> list[Drawn]:
     """Draw all figures of a group.
 
     Parameters
     ----------
-    frame : DataFrame
-        Rows.
     comparison : Comparison
-        Their frames.
+        Frames of the group.
     results : Path
         The results folder; figures go to ``figures/<group>_<figure>.png`` and ``.svg``.
 
@@ -149,8 +146,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
     -------
     list of Drawn
     """
-    from experiments.figures import area, similarity, times
-    from experiments.figures import convergence as convergence_drawing
+    from experiments.figures import area, convergence, similarity, times
 
     group, drawing = comparison.group, Drawing(results)
     name, labels, score = group.name, comparison.labels, group.kind.score
@@ -158,8 +154,8 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
         drawing.add(
             "convergence",
             name,
-            convergence_drawing,
-            convergence(frame, group),
+            convergence,
+            comparison.convergence,
             score=score,
             title=f"{group.study}: AUr{score} against iterations ({group.extent})",
             note=note_of(

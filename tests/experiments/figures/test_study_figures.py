@@ -105,7 +105,7 @@ def without_times(rankers, **settings):
 def test_times_that_are_not_there_have_the_true_reason(states, said, ranks_said, tmp_path):
     made, group = without_times("abc", states=states)
     comparison = compare(made, group)
-    drawn = {each.figure: each for each in draw_group(made, comparison, tmp_path)}
+    drawn = {each.figure: each for each in draw_group(comparison, tmp_path)}
     assert said in comparison.nothing("fit_seconds")
     assert ranks_said in comparison.rank_reasons["fit_seconds"]
     for name in ("times", "critical_distance_fit_seconds"):
@@ -119,7 +119,7 @@ def test_the_reason_stands_on_the_figure(tmp_path, monkeypatch):
         style, "save", lambda figure, folder, stem: kept.update({stem: figure}) or save(figure, folder, stem)
     )
     made, group = without_times("abc")
-    draw_group(made, compare(made, group), tmp_path)
+    draw_group(compare(made, group), tmp_path)
     for name in ("times", "critical_distance_fit_seconds"):
         said = " ".join(by_gid(kept[f"{group.name}_{name}"])["nothing"].get_text().split())
         assert said.startswith("3 rankers are complete, but their rows hold no times"), name
@@ -128,7 +128,7 @@ def test_the_reason_stands_on_the_figure(tmp_path, monkeypatch):
 def test_rankers_without_times_are_named_apart(tmp_path):
     made, group = without_times("b")
     comparison = compare(made, group)
-    drawn = {each.figure: each for each in draw_group(made, comparison, tmp_path)}
+    drawn = {each.figure: each for each in draw_group(comparison, tmp_path)}
     assert "Complete, but without times: B." in drawn["times"].note
     assert "share too few" not in drawn["times"].note
     assert list(comparison.averages["fit_seconds"]["ranker"]) == ["a", "c"]
