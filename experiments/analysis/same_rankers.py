@@ -1,4 +1,4 @@
-"""Which rankers cannot be told apart, since their F1 curves are equal in every fold.
+"""Which rankers are the same: those with equal F1 in every fold.
 
 On features with two values the absMean update gives the weights of the plain one, so that the two are one ranker
 there; others are the same because their weights tie. Places 1 and 3 of such rankers would say nothing.

@@ -25,7 +25,7 @@ _KINDS_TOLD = 3
 
 
 class SameNameError(BadInputError, ValueError):
-    """Two different cells bear the same names, so that their rows cannot be told apart."""
+    """Two different cells have the same names, so that a row could be of either."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def expected_of(configs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     ]
     columns = [*PAIR, "display_name", "n_splits", "n_repeats"]
     expected = pd.DataFrame(lines, columns=columns).drop_duplicates(PAIR, ignore_index=True)
-    # Two rankers may bear one display name; the name that is typed tells them apart.
+    # Two rankers may have one display name; the name that is typed stands beside it then.
     shared = expected.duplicated(["dataset", "protocol", "display_name"], keep=False)
     both = expected["display_name"] + " (" + expected["ranker"] + ")"
     expected["display_name"] = expected["display_name"].mask(shared, both)

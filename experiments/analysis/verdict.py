@@ -34,7 +34,7 @@ class Verdict:
         In the ranking.
     critical_distance : float
         NaN for none.
-    apart : tuple of str
+    significantly_different : tuple of str
         Rankers whose average rank differs from the best one's by more than the critical distance.
     surely_beaten, surely_equal : tuple of str
         Rankers than which the best one is better, to which it is practically equal, with probability above
@@ -56,7 +56,7 @@ class Verdict:
     n_rankers: int = 0
     n_datasets: int = 0
     critical_distance: float = np.nan
-    apart: tuple[str, ...] = ()
+    significantly_different: tuple[str, ...] = ()
     surely_beaten: tuple[str, ...] = ()
     surely_equal: tuple[str, ...] = ()
     surely_better: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ def verdict(
         n_rankers=len(ranks),
         n_datasets=n_datasets,
         critical_distance=critical_distance,
-        apart=tuple(others.index[beyond.to_numpy(dtype=bool)]),
+        significantly_different=tuple(others.index[beyond.to_numpy(dtype=bool)]),
         untested=tuple(ranker for ranker in others.index if ranker not in tested),
         **groups,
         **({} if against is None else {"probabilities": against}),

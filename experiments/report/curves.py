@@ -16,7 +16,7 @@ from experiments.tasks import TASKS
 
 #: More rankers than this are drawn in panels: their bands would hide one another.
 MOST_BANDS = 5
-#: More lines than this are not told apart in a panel.
+#: More lines than this cannot be distinguished in a panel.
 _MOST_LINES = 6
 
 
@@ -77,7 +77,7 @@ def panels_of(group: Group, rankers: Sequence[str]) -> tuple[dict[str, str], dic
     Returns
     -------
     panels : dict of str to str
-        Ranker → panel: the target distance for rankers of labels, the ranker where the study varies iterations,
+        Ranker → panel: the target distance for multi-label rankers, the ranker where the study varies iterations,
         else its branch. More than six of a branch are divided evenly.
     labels : dict of str to str
         Ranker → what to call it in its panel, where that is not its name.

@@ -48,8 +48,8 @@ def growth(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame:
     -----
     Ordinary least squares on logarithms, intervals by Student's t with ``n_left`` degrees of freedom. With five
     data sets two are left and an interval is 4.3 standard errors wide to each side; and where the data sets with
-    many features have few rows, the two exponents cannot be told apart well. Data sets differ in more than their
-    size, so these are descriptions of a study's times and not complexities.
+    many features have few samples, the estimates of the two exponents are strongly correlated. Data sets differ in
+    more than their size, so these are descriptions of a study's times and not complexities.
     """
     shape = sizes.set_index("dataset")[["rows", "features"]].dropna()
     lines = []

@@ -18,7 +18,7 @@ def dataset_table(frame: pd.DataFrame, group: Group) -> pd.DataFrame:
     Parameters
     ----------
     frame : DataFrame
-        Rows; where there are some, they say how many rows and features a data set has.
+        Rows; where there are some, they say how many samples and features a data set has.
     group : Group
         Its configurations state the shapes that the loader checks data against, and the paper's.
 
@@ -45,9 +45,9 @@ def dataset_table(frame: pd.DataFrame, group: Group) -> pd.DataFrame:
             line["features"] = float(seen["n_features"].max())
         differs = [str(block.get("differs") or "")]
         if group.max_rows is not None and (stated.get("rows") or 0) > group.max_rows:
-            line["nonzero_share"] = np.nan  # stated of all rows
+            line["nonzero_share"] = np.nan  # stated of all samples
             differs.append(
-                f"A sample of {group.max_rows:,} of {stated['rows']:,} rows (protocol {group.protocol})."
+                f"A random subset of {group.max_rows:,} of {stated['rows']:,} samples (protocol {group.protocol})."
             )
         line |= {f"paper_{each}": _number(paper.get(each)) for each in _QUANTITIES}
         line |= {

@@ -49,7 +49,7 @@ def mcc():
 
 @pytest.fixture(scope="module")
 def mlc():
-    """48 rankers of labels."""
+    """48 multi-label rankers."""
     made, configs = study(MLC_DATASETS[:3], mlc_rankers(), task="multilabel", n_splits=2, n_repeats=1)
     (group,) = groups_of(configs)
     return complete_rows(made, group.expected), group
