@@ -17,17 +17,13 @@ from experiments.analysis.paper import measurements
 from experiments.analysis.scores import score_table
 from experiments.analysis.selection import complete_rows
 from experiments.figures import (
-    adaptive_k,
     area,
     convergence,
-    densities,
-    latent_dimension,
     layout,
-    phases,
     posterior,
     rf1_panels,
+    side_experiments,
     similarity,
-    sparsification,
     style,
     times,
 )
@@ -319,7 +315,7 @@ def sparsity_points(datasets=("d", "e")):
 
 def test_sparsification_shows_all_and_the_estimate():
     points = sparsity_points()
-    figure = sparsification.figure(points, title="sparsification", note=NOTE)
+    figure = side_experiments.sparsification(points, title="sparsification", note=NOTE)
     found = by_gid(figure.axes[0])
     mine = points[(points["dataset"] == "e") & ~points["estimated"]]
     np.testing.assert_array_equal(found["e"].get_xydata(), mine[["epsilon", "share"]])
@@ -332,13 +328,13 @@ def test_sparsification_shows_all_and_the_estimate():
 def test_densities_show_points_over_their_density():
     points = sparsity_points([f"data set {n}" for n in range(8)])
     density = kernel.density_of_shares(points["share_before"], points["share"])
-    figure = densities.figure(points, density, title="densities", note=NOTE)
+    figure = side_experiments.densities(points, density, title="densities", note=NOTE)
     found = by_gid(figure.axes[0])
     mine = points[points["dataset"] == "data set 3"]
     np.testing.assert_array_equal(found["data set 3"].get_xydata(), mine[["share_before", "share"]])
     assert found["as before"].get_xydata().tolist() == [[0, 0], [1, 1]]
     assert_tidy(figure)
-    bare = densities.figure(points.head(4), kernel.density_of_shares([1.0], [0.5]), title="t")
+    bare = side_experiments.densities(points.head(4), kernel.density_of_shares([1.0], [0.5]), title="t")
     assert "data set 0" in by_gid(bare.axes[0])
 
 
@@ -369,7 +365,7 @@ def test_few_numbers_of_neighbours_have_no_density(counts, there):
     assert found["density"].notna().all() == there
     if not there:
         assert found["k"].tolist() == [2.0, 50.0] and found["n"].tolist() == [3, 3]
-        figure = adaptive_k.figure(found, title="k")
+        figure = side_experiments.adaptive_k(found, title="k")
         assert by_gid(figure.axes[0])["single d"].get_xydata().tolist() == [[2, 0], [50, 0]]
 
 
@@ -424,7 +420,7 @@ def test_adaptive_k_has_a_panel_per_ranker():
     ]
     parts.append(counted([1], [9], class_size=1, dataset="single"))
     density = kernel.density_of_neighbors(pd.concat(parts))
-    figure = adaptive_k.figure(density, title="k", note=NOTE, labels={"r": "R"})
+    figure = side_experiments.adaptive_k(density, title="k", note=NOTE, labels={"r": "R"})
     assert [axes.get_title() for axes in figure.axes] == ["R", "s"]
     mine = density[(density["ranker"] == "s") & (density["dataset"] == "e")]
     np.testing.assert_array_equal(by_gid(figure.axes[1])["e"].get_xydata(), mine[["k", "density"]])
@@ -439,7 +435,9 @@ def test_phases_add_up_to_the_whole_bar():
         ["chess", "r", "embed", 0.5, 1.0, 0.0, 0.5, 3],
     ]
     columns = ["dataset", "ranker", "phase", "seconds", "share", "before", "total", "n_repeats"]
-    figure = phases.figure(pd.DataFrame(lines, columns=columns), title="phases", note=NOTE, labels={"r": "R"})
+    figure = side_experiments.phases(
+        pd.DataFrame(lines, columns=columns), title="phases", note=NOTE, labels={"r": "R"}
+    )
     (axes,) = figure.axes
     bars = {each.get_gid(): (each.get_x(), each.get_width()) for each in axes.patches}
     assert bars["p53 r embed"] == (0.0, 0.75) and bars["p53 r weights"] == (0.75, 0.25)
@@ -457,7 +455,7 @@ def test_the_line_of_the_latent_dimension_goes_through_the_origin():
     ]
     columns = ["dataset", "protocol", "ranker", "repeat", "rows", "log_ratio", "minus_log_rest", "slope"]
     points = pd.DataFrame(lines, columns=columns)
-    figure = latent_dimension.figure(points, title="dimension", note=NOTE)
+    figure = side_experiments.latent_dimension(points, title="dimension", note=NOTE)
     ranked, raw = figure.axes
     found = by_gid(ranked)
     np.testing.assert_array_equal(found["points"].get_xydata(), points[["log_ratio", "minus_log_rest"]][:3])
@@ -611,11 +609,13 @@ def test_the_band_is_that_of_the_panels_best():
         lambda: similarity.figure(pd.DataFrame([[1.0]], index=["a"], columns=["a"]), title="t", note=NOTE),
         lambda: posterior.figure([], {}, {}, title="t", note=NOTE),
         lambda: convergence.figure(points_of().head(0), title="t", note=NOTE),
-        lambda: sparsification.figure(sparsity_points().head(0), title="t", note=NOTE),
-        lambda: densities.figure(sparsity_points().head(0), pd.DataFrame(), title="t", note=NOTE),
-        lambda: adaptive_k.figure(kernel.density_of_neighbors(counted([], [])), title="t", note=NOTE),
-        lambda: phases.figure(pd.DataFrame(), title="t", note=NOTE),
-        lambda: latent_dimension.figure(pd.DataFrame(), title="t", note=NOTE),
+        lambda: side_experiments.sparsification(sparsity_points().head(0), title="t", note=NOTE),
+        lambda: side_experiments.densities(sparsity_points().head(0), pd.DataFrame(), title="t", note=NOTE),
+        lambda: side_experiments.adaptive_k(
+            kernel.density_of_neighbors(counted([], [])), title="t", note=NOTE
+        ),
+        lambda: side_experiments.phases(pd.DataFrame(), title="t", note=NOTE),
+        lambda: side_experiments.latent_dimension(pd.DataFrame(), title="t", note=NOTE),
         lambda: rf1_panels.figure(pd.DataFrame(), title="t", note=NOTE, panels={}),
     ],
 )

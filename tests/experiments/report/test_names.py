@@ -17,20 +17,16 @@ from experiments.cli.main import run
 from experiments.config.compose import compose_runs
 from experiments.config.validation import one_line
 from experiments.figures import (
-    adaptive_k,
     area,
     convergence,
-    densities,
-    latent_dimension,
     layout,
-    phases,
     posterior,
     ranked_table,
     recovery,
     rf1_curve,
     rf1_panels,
+    side_experiments,
     similarity,
-    sparsification,
     style,
     times,
 )
@@ -139,11 +135,11 @@ def every_figure(names):
             note=note,
         ),
     )
-    yield "sparsification", sparsification.figure(sparse, title=title, note=note)
-    yield "densities", densities.figure(sparse, pd.DataFrame(), title=title, note=note)
+    yield "sparsification", side_experiments.sparsification(sparse, title=title, note=note)
+    yield "densities", side_experiments.densities(sparse, pd.DataFrame(), title=title, note=note)
     yield (
         "adaptive_k",
-        adaptive_k.figure(
+        side_experiments.adaptive_k(
             pd.concat([measured(name, **ks) for name in names], **of_names),
             title=title,
             note=note,
@@ -152,7 +148,7 @@ def every_figure(names):
     )
     yield (
         "phases",
-        phases.figure(
+        side_experiments.phases(
             pd.concat(
                 [measured(name, phase=names, seconds=0.1, share=0.1, total=1.0) for name in names], **of_names
             ).assign(before=lambda frame: 0.1 * (frame.index % len(names)), n_repeats=1),
@@ -161,7 +157,10 @@ def every_figure(names):
             labels=labels,
         ),
     )
-    yield "latent_dimension", latent_dimension.figure(measured("x", **points), title=title, note=note)
+    yield (
+        "latent_dimension",
+        side_experiments.latent_dimension(measured("x", **points), title=title, note=note),
+    )
     weights = np.linspace(1, -0.2, len(names))
     yield "ranked_table", ranked_table.bars(names, weights, keep=2, q_values=np.abs(weights))
     yield "empty", layout.empty(title, title, note)
