@@ -8,7 +8,6 @@ from functools import cached_property
 
 import pandas as pd
 
-from experiments.analysis.averages import averages
 from experiments.analysis.best_features import best_features
 from experiments.analysis.convergence import convergence
 from experiments.analysis.critical_distance import RankComparison, compare_ranks
@@ -16,7 +15,7 @@ from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
-from experiments.analysis.scores import MEASURES, Measure, comparable, measures_of, score_table
+from experiments.analysis.scores import MEASURES, Measure, averages, comparable, measures_of, score_table
 from experiments.analysis.selection import Selection, failures, select
 from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
 from experiments.analysis.stability import stability
@@ -49,7 +48,7 @@ class Comparison:
     rank_left_out : dict of str to list of str
         Measure → rankers that are not in the diagram.
     averages : dict of str to DataFrame
-        Measure → one line per ranker (:func:`experiments.analysis.averages.averages`).
+        Measure → one line per ranker (:func:`experiments.analysis.scores.averages`).
     selection : Selection
         The rows: the frames that take longest are made of them when they are first asked for.
     posterior : Posteriors or None

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.analysis.averages import averages
 from experiments.analysis.comparison import Comparison
+from experiments.analysis.scores import averages
 from experiments.analysis.stability import TOPS, phi, stability_table, unstated
 from experiments.report.tables import Tables, formula, three
 
