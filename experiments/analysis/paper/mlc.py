@@ -25,7 +25,7 @@ from experiments.analysis.paper.reported import (
     of_labels,
 )
 from experiments.analysis.scores import fold_scores
-from experiments.analysis.similarity_blocks import between
+from experiments.analysis.similarity import between
 from experiments.analysis.ties import equalised
 from experiments.formatting import fixed
 
