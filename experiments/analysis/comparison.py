@@ -9,9 +9,8 @@ from functools import cached_property
 import pandas as pd
 
 from experiments.analysis.best_features import best_features
-from experiments.analysis.convergence import convergence
 from experiments.analysis.critical_distance import RankComparison, compare_ranks
-from experiments.analysis.curves import rf1_curve
+from experiments.analysis.curves import convergence, rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
@@ -80,7 +79,7 @@ class Comparison:
 
     @cached_property
     def convergence(self) -> pd.DataFrame:
-        """From :func:`experiments.analysis.convergence.convergence`."""
+        """From :func:`experiments.analysis.curves.convergence`."""
         return convergence(self.selection, self.group)
 
     @cached_property

@@ -12,7 +12,7 @@ from made_up_rows import RANKERS, mlc_rankers, study
 from matplotlib.colors import to_hex
 
 from experiments.analysis.comparison import compare
-from experiments.analysis.convergence import convergence
+from experiments.analysis.curves import convergence
 from experiments.analysis.groups import groups_of
 from experiments.analysis.scores import averages
 from experiments.figures import (
