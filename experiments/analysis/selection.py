@@ -1,4 +1,4 @@
-"""What a study has and what it lacks: chosen once as a :class:`Selection` and handed on.
+"""What a study has and what it lacks: chosen once as a :class:`Selection` and handed on; and the time left.
 
 Means over different folds say nothing about rankers, so a ranker is compared only when every fold that its protocol
 asks for is there and has status "ok". Everything else is kept apart, with the reason in words.

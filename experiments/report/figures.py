@@ -12,8 +12,8 @@ import pandas as pd
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
 from experiments.analysis.paper import densities, measurements
+from experiments.analysis.same_rankers import stand_ins_said, stands_for
 from experiments.analysis.scores import DIAGRAMS
-from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.formatting import count
 from experiments.paths import file_stem
 

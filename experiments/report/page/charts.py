@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.pairs import ROPE
-from experiments.analysis.stand_ins import stand_ins_said, stands_for
+from experiments.analysis.same_rankers import stand_ins_said, stands_for
 from experiments.figures import style
 from experiments.formatting import similarity_digits
 from experiments.report.page import sentences

@@ -9,8 +9,8 @@ from made_up_rows import RANKERS, study
 from experiments.analysis.comparison import compare
 from experiments.analysis.groups import groups_of
 from experiments.analysis.pairs import PAPER_PAIRS, pairs_of, paper_pairs, posteriors_of
+from experiments.analysis.same_rankers import STAND_INS, stands_for
 from experiments.analysis.selection import complete_rows
-from experiments.analysis.stand_ins import STAND_INS, stands_for
 from experiments.figures import style
 from experiments.report.figures import draw_group
 
