@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from experiments.analysis.groups import groups_of
-from experiments.analysis.paper.datasets import dataset_table
+from experiments.analysis.paper.tables import dataset_table
 from experiments.config.compose import compose_runs
 from experiments.datasets.loading import Dataset, checksum_of
 from experiments.datasets.sampling import sampled
