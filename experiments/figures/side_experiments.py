@@ -38,7 +38,7 @@ def adaptive_k(
     Parameters
     ----------
     density : DataFrame
-        From :func:`experiments.analysis.paper.densities.density_of_neighbors`. Where a data set has a single
+        From :func:`experiments.analysis.paper.measurements.density_of_neighbors`. Where a data set has a single
         number of neighbours, or too few for a density, they are ticks at the bottom.
     title : str
         Above the panels.
@@ -100,7 +100,7 @@ def densities(points: pd.DataFrame, density: pd.DataFrame, *, title: str, note: 
     points : DataFrame
         ``dataset``, ``share_before``, ``share``.
     density : DataFrame
-        From :func:`experiments.analysis.paper.densities.density_of_shares`; may be empty.
+        From :func:`experiments.analysis.paper.measurements.density_of_shares`; may be empty.
     title : str
         Above the axes.
     note : str, default=""

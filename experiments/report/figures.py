@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
-from experiments.analysis.paper import densities, measurements
+from experiments.analysis.paper import measurements
 from experiments.analysis.same_rankers import stand_ins_said, stands_for
 from experiments.analysis.scores import DIAGRAMS
 from experiments.formatting import count
@@ -385,11 +385,11 @@ def draw_measurements(
             ("densities", tried, "for all ε tried"),
             ("densities_estimated", estimated, "for the estimated ε"),
         ):
-            density = densities.density_of_shares(part["share_before"], part["share"])
+            density = measurements.density_of_shares(part["share_before"], part["share"])
             n_points = len(part[["share_before", "share"]].drop_duplicates())
             grey = "Grey: kernel density of the points."
             if not len(density):
-                fewest = densities.FEWEST_POINTS[2]
+                fewest = measurements.FEWEST_POINTS[2]
                 grey = f"No density: {n_points} different points on a plane, of which it needs {fewest}."
                 grey = grey if n_points < fewest else "No density: the points lie on a line."
             drawing.add(
@@ -407,8 +407,9 @@ def draw_measurements(
                 "none", begin, side_experiments.latent_dimension, first, title="Latent dimension", note=told
             )
     elif kind == "adaptive_k":
+        density = measurements.density_of_neighbors(spread)
         drawing.add(
-            "densities", begin, side_experiments.adaptive_k, densities.density_of_neighbors(spread), labels=labels,
+            "densities", begin, side_experiments.adaptive_k, density, labels=labels,
             title="Numbers of neighbours that adaptive rankers take",
             note=_joined(
                 "Kernel densities over samples and classes, from 1 to the largest class; samples without a "

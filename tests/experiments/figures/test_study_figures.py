@@ -11,7 +11,6 @@ from made_up_rows import MLC_DATASETS, mlc_rankers, study
 from experiments.analysis.comparison import compare
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import branch_of, groups_of
-from experiments.analysis.paper import densities as kernel
 from experiments.analysis.paper import measurements
 from experiments.analysis.scores import averages, score_table
 from experiments.analysis.selection import complete_rows
@@ -326,14 +325,14 @@ def test_sparsification_shows_all_and_the_estimate():
 
 def test_densities_show_points_over_their_density():
     points = sparsity_points([f"data set {n}" for n in range(8)])
-    density = kernel.density_of_shares(points["share_before"], points["share"])
+    density = measurements.density_of_shares(points["share_before"], points["share"])
     figure = side_experiments.densities(points, density, title="densities", note=NOTE)
     found = by_gid(figure.axes[0])
     mine = points[points["dataset"] == "data set 3"]
     np.testing.assert_array_equal(found["data set 3"].get_xydata(), mine[["share_before", "share"]])
     assert found["as before"].get_xydata().tolist() == [[0, 0], [1, 1]]
     assert_tidy(figure)
-    bare = side_experiments.densities(points.head(4), kernel.density_of_shares([1.0], [0.5]), title="t")
+    bare = side_experiments.densities(points.head(4), measurements.density_of_shares([1.0], [0.5]), title="t")
     assert "data set 0" in by_gid(bare.axes[0])
 
 
@@ -342,25 +341,25 @@ def test_density_of_shares_is_that_of_scipy():
 
     rng = np.random.default_rng(0)
     before, after = rng.random(20), rng.random(20)
-    found = kernel.density_of_shares(before, after, n_points=5)
+    found = measurements.density_of_shares(before, after, n_points=5)
     expected = gaussian_kde(np.array([before, after]))(found[["before", "after"]].to_numpy().T)
     np.testing.assert_allclose(found["density"], expected)
-    assert not len(kernel.density_of_shares([0.5, 0.5, 0.5], [0.1, 0.2, 0.3]))
-    assert not len(kernel.density_of_shares([], []))
+    assert not len(measurements.density_of_shares([0.5, 0.5, 0.5], [0.1, 0.2, 0.3]))
+    assert not len(measurements.density_of_shares([], []))
 
 
 @pytest.mark.parametrize(("n_points", "there"), [(5, False), (18, False), (19, True), (40, True)])
 def test_few_points_have_no_density(n_points, there):
     rng = np.random.default_rng(1)
     before, after = rng.random(n_points), rng.random(n_points)
-    assert bool(len(kernel.density_of_shares(before, after))) is there
+    assert bool(len(measurements.density_of_shares(before, after))) is there
     # The same points many times are no more points.
-    assert bool(len(kernel.density_of_shares(np.tile(before, 9), np.tile(after, 9)))) is there
+    assert bool(len(measurements.density_of_shares(np.tile(before, 9), np.tile(after, 9)))) is there
 
 
 @pytest.mark.parametrize(("counts", "there"), [([1, 2], False), ([1, 3], True)])
 def test_few_numbers_of_neighbours_have_no_density(counts, there):
-    found = kernel.density_of_neighbors(counted([2, 50], counts))
+    found = measurements.density_of_neighbors(counted([2, 50], counts))
     assert found["density"].notna().all() == there
     if not there:
         assert found["k"].tolist() == [2.0, 50.0] and found["n"].tolist() == [3, 3]
@@ -394,20 +393,20 @@ def counted(neighbors, counts, class_size=100, dataset="d", ranker="r"):
 
 @pytest.mark.parametrize("neighbors", [[1, 2, 99], [1], [100], [3, 40]])
 def test_densities_of_k_have_area_one_between_one_and_the_class(neighbors):
-    found = kernel.density_of_neighbors(counted(neighbors, [5] * len(neighbors)), n_points=2000)
+    found = measurements.density_of_neighbors(counted(neighbors, [5] * len(neighbors)), n_points=2000)
     assert found["k"].min() == pytest.approx(1) and found["k"].max() == pytest.approx(100)
     assert np.trapezoid(found["density"], np.log10(found["k"])) == pytest.approx(1, abs=1e-3)
     assert found["n"].iloc[0] == 5 * len(neighbors)
 
 
 def test_median_k_goes_by_counts_and_rows_without_neighbours_do_not_count():
-    found = kernel.density_of_neighbors(counted([0, 1, 7, 50], [100, 2, 5, 2]))
+    found = measurements.density_of_neighbors(counted([0, 1, 7, 50], [100, 2, 5, 2]))
     assert found["median"].unique().tolist() == [7.0]
     assert found["n"].unique().tolist() == [9]
 
 
 def test_a_single_possible_k_has_no_density():
-    found = kernel.density_of_neighbors(counted([1], [4], class_size=1))
+    found = measurements.density_of_neighbors(counted([1], [4], class_size=1))
     assert found["k"].tolist() == [1.0] and found["density"].isna().all()
 
 
@@ -418,7 +417,7 @@ def test_adaptive_k_has_a_panel_per_ranker():
         for ranker in ("r", "s")
     ]
     parts.append(counted([1], [9], class_size=1, dataset="single"))
-    density = kernel.density_of_neighbors(pd.concat(parts))
+    density = measurements.density_of_neighbors(pd.concat(parts))
     figure = side_experiments.adaptive_k(density, title="k", note=NOTE, labels={"r": "R"})
     assert [axes.get_title() for axes in figure.axes] == ["R", "s"]
     mine = density[(density["ranker"] == "s") & (density["dataset"] == "e")]
@@ -611,7 +610,7 @@ def test_the_band_is_that_of_the_panels_best():
         lambda: side_experiments.sparsification(sparsity_points().head(0), title="t", note=NOTE),
         lambda: side_experiments.densities(sparsity_points().head(0), pd.DataFrame(), title="t", note=NOTE),
         lambda: side_experiments.adaptive_k(
-            kernel.density_of_neighbors(counted([], [])), title="t", note=NOTE
+            measurements.density_of_neighbors(counted([], [])), title="t", note=NOTE
         ),
         lambda: side_experiments.phases(pd.DataFrame(), title="t", note=NOTE),
         lambda: side_experiments.latent_dimension(pd.DataFrame(), title="t", note=NOTE),
