@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.analysis.comparison import Comparison
+from experiments.analysis.paper.claim import SCOPES, lacking, told
 from experiments.analysis.paper.tables import N_FITTED, complexity_table, dataset_table
-from experiments.analysis.paper.wording import SCOPES, lacking, told
 from experiments.analysis.scores import DIAGRAMS, Measure
 from experiments.formatting import fixed, rank_shown
 from experiments.paths import file_stem, write_whole
