@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from experiments import datasets
-from experiments.datasets.sampling import sampled
+from experiments.datasets.loading import sampled
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluation.cell import Cell, cells_of, learner_of
 from experiments.evaluation.evaluate import make_learner

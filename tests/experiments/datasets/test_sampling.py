@@ -7,8 +7,7 @@ from scipy import sparse
 from experiments.analysis.groups import groups_of
 from experiments.analysis.paper.tables import dataset_table
 from experiments.config.compose import compose_runs
-from experiments.datasets.loading import Dataset, checksum_of
-from experiments.datasets.sampling import sampled
+from experiments.datasets.loading import Dataset, checksum_of, sampled
 from experiments.errors import ConfigError
 from experiments.execution.runner import run_study
 from experiments.report.page.sentences import extent
