@@ -43,7 +43,7 @@ def figure(
         of its best ranker by AUrF1.
     """
     # Drawing takes a second to import; whoever only reads the table has it by now.
-    from experiments.figures import rf1_curve, rf1_panels
+    from experiments.figures import rf1_curve
 
     title = f"{part['dataset'].iloc[0]} ({extent(part)})"
     labels = dict(zip(part["ranker"], part["display_name"], strict=True))
@@ -52,7 +52,7 @@ def figure(
         small_print = note(part, same=same, group=group)
         return rf1_curve.figure(curves, title=title, note=small_print, labels=labels, score=score)
     panels, named = panels_of(group, list(dict.fromkeys(curves["ranker"])))
-    return rf1_panels.figure(
+    return rf1_curve.in_panels(
         curves,
         title=title,
         note=note(part, same=same, group=group, panels=True),

@@ -19,12 +19,12 @@ from experiments.figures import (
     convergence,
     layout,
     posterior,
-    rf1_panels,
     side_experiments,
     similarity,
     style,
     times,
 )
+from experiments.figures.rf1_curve import in_panels
 from experiments.report.curves import best_of_panels, panels_of
 from experiments.report.figures import draw_group, draw_measurements
 
@@ -478,7 +478,7 @@ def panels_figure(rows, group, dataset, **settings):
     mine = rows[rows["dataset"] == dataset]
     points = rf1_curve(mine)
     panels, named = panels_of(group, list(points["ranker"].unique()))
-    figure = rf1_panels.figure(
+    figure = in_panels(
         points, title="curves", note=NOTE, panels=panels, labels=group.labels | named, **settings
     )
     return points, panels, figure
@@ -568,7 +568,7 @@ def test_names_in_the_legend_of_a_panel_are_shown_as_they_are(mcc):
     points = rf1_curve(rows[rows["dataset"] == rows["dataset"].iloc[0]])
     panels = dict.fromkeys(points["ranker"], "$p$")
     labels = {"reliefe": "_mine", "relieff": "R$_$F", "random_forest": "cost $a_$b^{"}
-    figure = rf1_panels.figure(points, title="t", panels=panels, labels=labels)
+    figure = in_panels(points, title="t", panels=panels, labels=labels)
     named = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert set(labels.values()) <= set(named) and len(named) == len(panels)
     assert_tidy(figure)
@@ -614,7 +614,7 @@ def test_the_band_is_that_of_the_panels_best():
         ),
         lambda: side_experiments.phases(pd.DataFrame(), title="t", note=NOTE),
         lambda: side_experiments.latent_dimension(pd.DataFrame(), title="t", note=NOTE),
-        lambda: rf1_panels.figure(pd.DataFrame(), title="t", note=NOTE, panels={}),
+        lambda: in_panels(pd.DataFrame(), title="t", note=NOTE, panels={}),
     ],
 )
 def test_without_numbers_a_figure_says_so(make):

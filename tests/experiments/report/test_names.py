@@ -24,7 +24,6 @@ from experiments.figures import (
     ranked_table,
     recovery,
     rf1_curve,
-    rf1_panels,
     side_experiments,
     similarity,
     style,
@@ -101,7 +100,7 @@ def every_figure(names):
     yield "rf1_curve", rf1_curve.figure(curves_of(names), title=title, note=note, labels=labels)
     yield (
         "rf1_panels",
-        rf1_panels.figure(curves_of(names), title=title, note=note, panels=labels, labels=labels),
+        rf1_curve.in_panels(curves_of(names), title=title, note=note, panels=labels, labels=labels),
     )
     yield "recovery", recovery.figure(curves_of(names), labels=labels, note=note)
     yield (
