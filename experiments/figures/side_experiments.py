@@ -5,7 +5,8 @@ What is drawn are the points of :mod:`experiments.analysis.paper.measurements` a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,13 +56,9 @@ def adaptive_k(
         return empty(title, "nothing has been measured", note)
     datasets, rankers = (list(dict.fromkeys(density[name])) for name in ("dataset", "ranker"))
     with style.applied():
-        looks = style.looks(datasets)
-        handles = [
-            Line2D([], [], color=look.color, linestyle=look.dashes, marker=look.marker)
-            for look in looks.values()
-        ]
+        looks, legend = _of_datasets(datasets)
         width, each = style.COLUMN_WIDTH + 1, _NEIGHBORS_HEIGHT + 0.62
-        sheet = Sheet(width, len(rankers) * each + 0.05, title, note, Legend(handles, datasets))
+        sheet = Sheet(width, len(rankers) * each + 0.05, title, note, legend)
         first = None
         for place, ranker in enumerate(rankers):
             bottom = (len(rankers) - 1 - place) * each + 0.4
@@ -114,12 +111,8 @@ def densities(points: pd.DataFrame, density: pd.DataFrame, *, title: str, note: 
         return empty(title, "nothing has been measured", note)
     datasets = list(dict.fromkeys(points["dataset"]))
     with style.applied():
-        looks = style.looks(datasets)
-        handles = [
-            Line2D([], [], color=look.color, linestyle="", marker=look.marker, markersize=4)
-            for look in looks.values()
-        ]
-        sheet = Sheet(style.COLUMN_WIDTH, _DENSITY_SIDE + 0.5, title, note, Legend(handles, datasets))
+        looks, legend = _of_datasets(datasets, linestyle="", markersize=4)
+        sheet = Sheet(style.COLUMN_WIDTH, _DENSITY_SIDE + 0.5, title, note, legend)
         axes = sheet.axes(0.55, 0.42, _DENSITY_SIDE, _DENSITY_SIDE)
         if len(density):
             # The lowest level would colour all of the square.
@@ -268,13 +261,9 @@ def sparsification(points: pd.DataFrame, *, title: str, note: str = "") -> Figur
         return empty(title, "nothing has been measured", note)
     datasets = list(dict.fromkeys(points["dataset"]))
     with style.applied():
-        looks = style.looks(datasets)
-        handles = [
-            Line2D([], [], color=look.color, linestyle=look.dashes, marker=look.marker)
-            for look in looks.values()
-        ]
+        looks, legend = _of_datasets(datasets)
         width = style.COLUMN_WIDTH + 1
-        sheet = Sheet(width, _EPSILON_HEIGHT + 0.5, title, note, Legend(handles, datasets))
+        sheet = Sheet(width, _EPSILON_HEIGHT + 0.5, title, note, legend)
         axes = sheet.axes(0.5, 0.42, width - 0.64, _EPSILON_HEIGHT)
         for dataset, mine in points.groupby("dataset", sort=False):
             look = looks[str(dataset)]
@@ -295,3 +284,12 @@ def sparsification(points: pd.DataFrame, *, title: str, note: str = "") -> Figur
         axes.set_xlabel("ε allowed (hollow: the estimated ε)")
         axes.set_ylabel("share of non-zeros left")
     return sheet.figure
+
+
+def _of_datasets(datasets: Sequence[str], **line: Any) -> tuple[dict[str, style.Look], Legend]:
+    """Return how each data set looks, and the legend that says so; ``line`` changes the lines of the legend."""
+    looks = style.looks(datasets)
+    drawn = [
+        {"color": look.color, "linestyle": look.dashes, "marker": look.marker} for look in looks.values()
+    ]
+    return looks, Legend([Line2D([], [], **{**each, **line}) for each in drawn], datasets)
