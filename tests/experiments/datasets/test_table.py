@@ -111,7 +111,7 @@ def test_every_format_gives_the_same_table(make):
     assert table.categories == {1: ["blue", "green", "red"]}
     codes = FRAME["colour"].map({"blue": 0, "green": 1, "red": 2}).to_numpy(float)
     np.testing.assert_array_equal(table.X[:, 1], codes)
-    assert table.name_columns == (("sample", "holds another value in each row"),)
+    assert [why for _, why in table.name_columns] == ["holds another value in each row"]
     assert table.missing.sum() == 2 and table.constant == []
 
 
