@@ -80,25 +80,6 @@ ROW_SCHEMA = pa.schema(
 #: Columns that rows written by earlier versions do not have.
 ADDED_COLUMNS = tuple(ROW_SCHEMA.names[ROW_SCHEMA.names.index("time_limit_seconds") :])
 
-#: Columns that may differ between two runs of the same cell.
-VOLATILE_COLUMNS = (
-    "dataset",
-    "ranker",
-    "protocol",
-    "fit_seconds",
-    "warm_up_seconds",
-    "learner_seconds",
-    "peak_memory_mib",
-    "n_threads",
-    "phase_seconds",
-    "versions",
-    "machine",
-    "time_limit_seconds",
-    "memory_limit_mib",
-    "learner_way",
-    "top_names",
-)
-
 
 @dataclass
 class Shape:

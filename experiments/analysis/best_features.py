@@ -52,7 +52,7 @@ def best_features(
     -------
     DataFrame
         Of every ranker that is complete on a data set and whose rows hold rankings: ``dataset``, ``protocol``,
-        ``ranker``, ``place`` (from 1), ``feature`` (its name; "column 7", counted from 0, where no name is known),
+        ``ranker``, ``place`` (from 1), ``feature`` (its name; "feature 7", counted from 0, where no name is known),
         ``column`` (from 0), ``chosen`` (mean share over folds,
         :func:`experiments.metrics.top_features.chosen_shares`), ``mean_rank`` and ``mean_weight`` (over the folds
         in which it has or shares one of the first 20 places), ``n_features``, ``n_folds`` (whose rankings the rows
@@ -76,7 +76,7 @@ def best_features(
         stored = _stored_names(rows) if own is None else {}
         columns = part["column"].tolist()
         part["feature"] = [
-            str(own[column]) if own is not None else stored.get(column, f"column {column}")
+            str(own[column]) if own is not None else stored.get(column, f"feature {column}")
             for column in columns
         ]
         n_features = int(rows["n_features"].iloc[0])

@@ -8,14 +8,13 @@ from functools import cached_property
 
 import pandas as pd
 
-from experiments.analysis.averages import averages
 from experiments.analysis.best_features import best_features
 from experiments.analysis.critical_distance import RankComparison, compare_ranks
-from experiments.analysis.curves import rf1_curve
+from experiments.analysis.curves import convergence, rf1_curve
 from experiments.analysis.groups import Group, missing_in_words, missing_of
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.same_rankers import SameRankers, same_in_words, same_rankers
-from experiments.analysis.scores import MEASURES, Measure, comparable, measures_of, score_table
+from experiments.analysis.scores import MEASURES, Measure, averages, comparable, measures_of, score_table
 from experiments.analysis.selection import Selection, failures, select
 from experiments.analysis.similarity import pairwise_fuji, similarity_matrix
 from experiments.analysis.stability import stability
@@ -48,7 +47,7 @@ class Comparison:
     rank_left_out : dict of str to list of str
         Measure → rankers that are not in the diagram.
     averages : dict of str to DataFrame
-        Measure → one line per ranker (:func:`experiments.analysis.averages.averages`).
+        Measure → one line per ranker (:func:`experiments.analysis.scores.averages`).
     selection : Selection
         The rows: the frames that take longest are made of them when they are first asked for.
     posterior : Posteriors or None
@@ -77,6 +76,11 @@ class Comparison:
     def curves(self) -> pd.DataFrame:
         """From :func:`experiments.analysis.curves.rf1_curve`."""
         return rf1_curve(self.selection)
+
+    @cached_property
+    def convergence(self) -> pd.DataFrame:
+        """From :func:`experiments.analysis.curves.convergence`."""
+        return convergence(self.selection, self.group)
 
     @cached_property
     def similarity(self) -> dict[str, pd.DataFrame]:
@@ -144,7 +148,7 @@ class Comparison:
 
 
 def compare(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | Selection,
     group: Group,
     *,
     posterior: Posteriors | None = None,
@@ -154,8 +158,8 @@ def compare(
 
     Parameters
     ----------
-    frame : DataFrame
-        Rows, of any studies and kinds.
+    frame : DataFrame or Selection
+        Rows, of any studies and kinds, or those of the group, from :func:`experiments.analysis.selection.select`.
     group : Group
         What is compared.
     posterior : Posteriors, optional
@@ -179,7 +183,7 @@ def compare(
         group=group,
         summary=summed,
         failures=failures(selection),
-        missing=missing_of(summed, group, frame),
+        missing=missing_of(summed, group, selection.rows),
         scores=scores,
         ranks=ranks,
         rank_reasons={measure: why for measure, why in reasons.items() if why},

@@ -37,8 +37,8 @@ class Group:
     families : DataFrame
         One line per ranker: ``ranker``, ``family`` (the ranker whatever its number of iterations), ``label`` (of
         the family), ``n_iterations`` (NaN: every sample once), ``branch`` (whose ranker it is), ``panel``
-        and ``variant`` (the label of a ranker of labels without its target distance, and that; else the label and
-        "").
+        and ``variant`` (the label of a multi-label ranker without its target distance, and that distance; else the
+        label and "").
     datasets : dict
         Data set → its block in the configuration.
     absent : dict
@@ -48,7 +48,7 @@ class Group:
     targets : dict of str to str
         Ranker → its ``_target_``.
     max_rows : int or None
-        How many rows of a data set the protocol uses at most; None means all.
+        How many samples of a data set the protocol uses at most; None means all.
     """
 
     name: str
@@ -76,11 +76,11 @@ class Group:
 
     @property
     def extent(self) -> str:
-        """Protocol, folds, repeats and rows in words."""
+        """Protocol, folds, repeats and samples in words."""
         first = self.expected.iloc[0]
         folds, repeats = int(first["n_splits"]), int(first["n_repeats"])
-        rows = "" if self.max_rows is None else f", a sample of at most {self.max_rows:,} rows"
-        return f"{self.protocol}: {count(folds, 'fold')} × {count(repeats, 'repeat')}{rows}"
+        samples = "" if self.max_rows is None else f", a random subset of at most {self.max_rows:,} samples"
+        return f"{self.protocol}: {count(folds, 'fold')} × {count(repeats, 'repeat')}{samples}"
 
 
 def groups_of(configs: Iterable[Mapping[str, Any]], absent: Mapping[str, str] | None = None) -> list[Group]:
@@ -138,7 +138,7 @@ def _task(dataset: Mapping[str, Any]) -> str:
 
 
 def _labels(expected: pd.DataFrame) -> dict[str, str]:
-    """Name every ranker; two that bear one display name on different data sets are told apart by their own."""
+    """Name every ranker; two with one display name on different data sets have the typed name beside it."""
     names = expected.drop_duplicates("ranker").set_index("ranker")["display_name"]
     shared = names.duplicated(keep=False)
     both = names + " (" + names.index + ")"

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from experiments.analysis.same_rankers import STAND_INS, stands_for
 from experiments.analysis.scores import fold_scores
-from experiments.analysis.stand_ins import STAND_INS, stands_for
 from experiments.analysis.ties import equalised, equalised_rows
 
 #: Difference of two F1 below which they count as equal (the paper's).
@@ -244,8 +244,8 @@ def paper_pairs(tested: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str],
     -------
     dict
         Pair of :data:`PAPER_PAIRS` → the pair that counts for it, those without one left out. A stand-in counts for
-        skrebate's ranker (:mod:`experiments.analysis.stand_ins`). Of several pairs the one with the most data sets
-        counts, and of those the first.
+        skrebate's ranker (:mod:`experiments.analysis.same_rankers`). Of several pairs the one with the most data
+        sets counts, and of those the first.
     """
     found: dict[tuple[str, str], tuple[str, str, int]] = {}
     for a, b, n_datasets in tested:

@@ -1,7 +1,10 @@
-"""Which rankers cannot be told apart, since their F1 curves are equal in every fold.
+"""Which rankers count as one: those with equal F1 in every fold, and stand-ins for skrebate's.
 
 On features with two values the absMean update gives the weights of the plain one, so that the two are one ranker
 there; others are the same because their weights tie. Places 1 and 3 of such rankers would say nothing.
+
+Rankers of this library that give the weights of skrebate's stand in for them where those were not run, but never
+for times. ``docs/studies.md`` tells how near their weights are.
 """
 
 from __future__ import annotations
@@ -15,6 +18,15 @@ import pandas as pd
 from experiments.analysis.ties import TIE
 
 _CURVES = ("f1_micro", "f1_macro")
+
+#: Ranker of skrebate → the one that stands for it.
+STAND_INS = {
+    "skrebate_relieff": "relieff_as_skrebate",
+    "skrebate_surf": "surf_as_skrebate",
+    "skrebate_multisurf": "multisurf_as_skrebate",
+    "skrebate_multisurf_star": "multisurf_star_as_skrebate",
+}
+_STANDS_FOR = {stand_in: ranker for ranker, stand_in in STAND_INS.items()}
 
 
 @dataclass(frozen=True)
@@ -144,3 +156,36 @@ def _close(a: np.ndarray, b: np.ndarray) -> bool:
     with np.errstate(invalid="ignore"):
         near = np.abs(a - b) <= TIE * np.maximum(np.abs(a), np.abs(b))
     return bool((near | (a == b) | (np.isnan(a) & np.isnan(b))).all())
+
+
+def stands_for(ranker: str) -> str:
+    """Return the ranker that one counts as.
+
+    Parameters
+    ----------
+    ranker : str
+        Any ranker.
+
+    Returns
+    -------
+    str
+        skrebate's ranker for a stand-in, else ``ranker`` itself.
+    """
+    return _STANDS_FOR.get(ranker, ranker)
+
+
+def stand_ins_said(names: Sequence[str]) -> str:
+    """Say which rankers stand for skrebate's.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names to show, at least one.
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
+    stand, give = ("stands", "it gives") if len(names) == 1 else ("stand", "they give")
+    return f"{', '.join(names)} {stand} for skrebate's own, whose weights {give} but for ties."

@@ -34,13 +34,11 @@ class Verdict:
         In the ranking.
     critical_distance : float
         NaN for none.
-    apart, not_apart : tuple of str
-        Rankers whose average rank differs from the best one's by more than the critical distance, and by no more.
+    significantly_different : tuple of str
+        Rankers whose average rank differs from the best one's by more than the critical distance.
     surely_beaten, surely_equal : tuple of str
         Rankers than which the best one is better, to which it is practically equal, with probability above
         :data:`SURE`.
-    undecided : tuple of str
-        Those of which neither is so sure.
     surely_better : tuple of str
         Those that are better than the best one by rank, with that probability.
     untested : tuple of str
@@ -58,11 +56,9 @@ class Verdict:
     n_rankers: int = 0
     n_datasets: int = 0
     critical_distance: float = np.nan
-    apart: tuple[str, ...] = ()
-    not_apart: tuple[str, ...] = ()
+    significantly_different: tuple[str, ...] = ()
     surely_beaten: tuple[str, ...] = ()
     surely_equal: tuple[str, ...] = ()
-    undecided: tuple[str, ...] = ()
     surely_better: tuple[str, ...] = ()
     untested: tuple[str, ...] = ()
     probabilities: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_PROBABILITIES))
@@ -103,8 +99,7 @@ def verdict(
     lowest = float(ranks.iloc[0])
     best = tuple(ranks.index[equalised(ranks) == equalised(ranks)[0]])
     others = ranks.drop(list(best))
-    known = not np.isnan(critical_distance)
-    beyond = (others - lowest).gt(critical_distance) if known else pd.Series(False, index=others.index)
+    beyond = (others - lowest).gt(critical_distance)  # nothing is beyond NaN
     one = len(best) == 1 or any(set(best) <= set(group) for group in same)
     against = probabilities(best[0], list(others.index), pairs) if one else None
     groups = _sure(against) if against is not None else {}
@@ -118,8 +113,7 @@ def verdict(
         n_rankers=len(ranks),
         n_datasets=n_datasets,
         critical_distance=critical_distance,
-        apart=tuple(others.index[beyond.to_numpy(dtype=bool)]),
-        not_apart=tuple(others.index[~beyond.to_numpy(dtype=bool)]) if known else (),
+        significantly_different=tuple(others.index[beyond.to_numpy(dtype=bool)]),
         untested=tuple(ranker for ranker in others.index if ranker not in tested),
         **groups,
         **({} if against is None else {"probabilities": against}),
@@ -164,5 +158,4 @@ def _sure(against: pd.DataFrame) -> dict[str, tuple[str, ...]]:
         "surely_beaten": named(decided["p_better"]),
         "surely_equal": named(decided["p_equal"]),
         "surely_better": named(decided["p_worse"]),
-        "undecided": named(~decided.any(axis=1)),
     }

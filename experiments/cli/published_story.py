@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from experiments.analysis.comparison import Comparison
-from experiments.analysis.paper.claim import HOLDS, HOLDS_NOT, NOISE
-from experiments.analysis.paper.wording import counted, lacking
+from experiments.analysis.paper.claim import HOLDS, HOLDS_NOT, NOISE, counted, lacking
 from experiments.cli.publish import Shown
 from experiments.formatting import count, rank_shown
 from experiments.report.page.sentences import extent, listed

@@ -158,7 +158,7 @@ def claims_overview(folder: Path = FOLDER) -> str:
     BadInputError
         If there is no table.
     """
-    from experiments.analysis.paper.wording import SCOPES, counted, lacking, told
+    from experiments.analysis.paper.claim import SCOPES, counted, lacking, told
 
     claims = _read_claims(folder)
     lines = [each for line in (counted(claims), lacking(claims)) if line for each in (line, "")]

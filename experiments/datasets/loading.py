@@ -1,4 +1,4 @@
-"""From a data set's YAML block to checked arrays."""
+"""From a data set's YAML block to checked arrays, or to a random subset of their samples."""
 
 from __future__ import annotations
 
@@ -350,3 +350,40 @@ def _add_dense(digest: Any, X: np.ndarray) -> None:
     for block in blocks:
         part = X[block]
         digest.update(part[part != 0].astype("<f8").tobytes())
+
+
+def sampled(data: Dataset, max_rows: int | None, seed: int) -> Dataset:
+    """Draw samples without replacement, where a data set has more than may be used.
+
+    Parameters
+    ----------
+    data : Dataset
+        Not modified.
+    max_rows : int or None
+        How many samples may be used; None means all.
+    seed : int
+        The study's: the same seed draws the same samples for every ranker.
+
+    Returns
+    -------
+    Dataset
+        The same one when it has no more rows than that. Otherwise with ``max_rows`` rows in their old order and a
+        checksum of its own. Classes keep their shares, to rounding, and those without a row left are gone; of
+        labels all columns stay. Features stay as they are, those that have become constant among them.
+    """
+    n = data.X.shape[0]
+    if max_rows is None or n <= max_rows:
+        return data
+    from sklearn.utils import resample  # takes a while to import, and few protocols draw
+
+    by_class = None if sparse.issparse(data.y) or data.task == REGRESSION else data.y
+    rows = np.sort(
+        resample(np.arange(n), replace=False, n_samples=max_rows, random_state=seed, stratify=by_class)
+    )
+    X, y, class_names = data.X[rows], data.y[rows], data.class_names
+    if by_class is not None:
+        present, y = np.unique(y, return_inverse=True)
+        y, class_names = y.astype(np.int64), tuple(class_names[code] for code in present)
+    checksum = checksum_of(data.task, X, y)
+    assignment = None if data.assignment is None else data.assignment.of_rows(rows)
+    return replace(data, X=X, y=y, class_names=class_names, checksum=checksum, assignment=assignment)

@@ -1,6 +1,6 @@
 """The readers of files, under one name for the YAML files: ``experiments.datasets.local_file.matlab`` and so on."""
 
-from experiments.datasets.download.files import find, read_checked
+from experiments.datasets.download.files import find
 from experiments.datasets.readers.arff import arff, mulan
 from experiments.datasets.readers.matlab import matlab
 from experiments.datasets.readers.spreadsheet import r_data, spreadsheet
@@ -15,6 +15,5 @@ __all__ = [
     "mulan",
     "orange_tab",
     "r_data",
-    "read_checked",
     "spreadsheet",
 ]

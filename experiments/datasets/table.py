@@ -90,8 +90,6 @@ class Table:
         Names of the target columns.
     class_names : tuple of str
         Of the classes in the order of their codes; names of the labels; empty for numbers.
-    sample_names : tuple of str, length n, or empty
-        From the first column that names samples.
     name_columns : tuple of (str, str)
         Columns that were taken for names of samples, and why. One without a name is called "number 1" and so on.
     left_out : tuple of str
@@ -107,7 +105,6 @@ class Table:
     y: Any
     targets: tuple[str, ...]
     class_names: tuple[str, ...] = ()
-    sample_names: tuple[str, ...] = ()
     name_columns: tuple[tuple[str, str], ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -225,7 +222,6 @@ def read_table(
         y,
         tuple(source.header[place] for place in wanted),
         class_names,
-        tuple(as_text(each) for each in source.frame.iloc[:, found[0][0]]) if found else (),
         tuple((_shown(source.header[place], place), why) for place, why in found),
         tuple(source.header[place] for place in gone),
     )

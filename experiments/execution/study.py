@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from experiments import datasets
-from experiments.datasets.sampling import sampled
+from experiments.datasets.loading import sampled
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluation.cell import Cell, cells_of, learner_of
 from experiments.evaluation.evaluate import make_learner
 from experiments.evaluation.splits import check_assignment, check_classes, check_numbers
 from experiments.execution.known_data import KnownData, digest_of, read_known, size_of
-from experiments.execution.worker import is_settled
 from experiments.locate import locate
 from experiments.metrics.duration import Size
 from experiments.paths import check_folder
 from experiments.rankers.fitting import Limits
 from experiments.rankers.refusals import refusal
+from experiments.store.rows import is_settled
 from experiments.store.store import Store
 from experiments.tasks import TASKS
 
@@ -162,7 +162,7 @@ class Study:
             if state in (None, "ok", "failed"):
                 return state == "ok"
             table = store.read_table(key)  # stopped by a limit, but by which?
-            return table is not None and is_settled(table, limits)
+            return table is not None and is_settled(table, limits.seconds, limits.memory_mib)
 
         return [cell for key, cell in self.cells.items() if not done(key)]
 

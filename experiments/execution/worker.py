@@ -28,12 +28,9 @@ from experiments.evaluation.score_cache import ScoreCache
 from experiments.evaluation.versions import present
 from experiments.execution.scratch import EMBEDDINGS, noted, unshelve, unshelve_names
 from experiments.rankers.fitting import FitEnded, Fitted, Fitter, Here, Limits
-from experiments.rankers.isolation import SubprocessFitter, settled
-from experiments.store.rows import all_ok
+from experiments.rankers.isolation import SubprocessFitter
+from experiments.store.rows import all_ok, is_settled, settled
 from experiments.store.store import Quarantined, Store
-
-#: What :func:`experiments.rankers.isolation.settled` asks of a row.
-_SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]
 
 #: How many scores of all features a process remembers.
 _REFERENCES_KEPT = 256
@@ -210,7 +207,8 @@ def _worked(
         try:
             # Another process on the same study may have finished it since this one looked.
             before = store.read_table(cell.key)
-            if before is not None and is_settled(before, options.limits):
+            limits = options.limits
+            if before is not None and is_settled(before, limits.seconds, limits.memory_mib):
                 outcome.how = "found"
             else:
                 _same_versions(cell)
@@ -219,7 +217,7 @@ def _worked(
                     fitter=make_fitter(),
                     n_threads=options.n_threads,
                     timed=options.n_workers_here * options.n_threads <= n_cores(),
-                    keep=partial(settled, limits=options.limits),
+                    keep=partial(settled, seconds=limits.seconds, memory_mib=limits.memory_mib),
                     give_up=options.give_up,
                     scores=_scores(options.results) if options.score_cache else None,
                     feature_names=names,
@@ -284,26 +282,6 @@ def _reference(store: Store, key: str) -> pa.Table | None:
             if len(_references) > _REFERENCES_KEPT:
                 _references.popitem(last=False)
     return known
-
-
-def is_settled(table: pa.Table, limits: Limits) -> bool:
-    """Whether nothing of a cell is to be run again under these limits.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Rows of one cell.
-    limits : Limits
-        Those of now.
-
-    Returns
-    -------
-    bool
-    """
-    if all_ok(table):
-        return True
-    rows = table.select(_SETTLED_BY).to_pylist()
-    return bool(rows) and all(settled(row, limits) for row in rows)
 
 
 @lru_cache(maxsize=1)

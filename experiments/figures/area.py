@@ -31,7 +31,7 @@ def figure(
     Parameters
     ----------
     areas : DataFrame
-        From :func:`experiments.analysis.averages.averages` of AUrF1, best first.
+        From :func:`experiments.analysis.scores.averages` of AUrF1, best first.
     table : DataFrame
         Data sets × rankers (:func:`experiments.analysis.scores.score_table`); what is NaN is hatched.
     title : str

@@ -24,7 +24,7 @@ def draw(axes: Axes, points: pd.DataFrame, looks: Mapping[str, style.Look]) -> N
     axes : Axes
         Where to.
     points : DataFrame
-        From :func:`experiments.analysis.convergence.convergence`, one data set.
+        From :func:`experiments.analysis.curves.convergence`, one data set.
     looks : mapping
         Family → look.
     """
@@ -67,7 +67,7 @@ def figure(points: pd.DataFrame, *, title: str, note: str = "", score: str = "F1
     Parameters
     ----------
     points : DataFrame
-        From :func:`experiments.analysis.convergence.convergence`.
+        From :func:`experiments.analysis.curves.convergence`.
     title : str
         Above the panels.
     note : str, default=""

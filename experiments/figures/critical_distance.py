@@ -195,7 +195,8 @@ def small_print(comparison: Any, labels: Mapping[str, str] | None = None) -> lis
         f"Bars join rankers that are not significantly different (Nemenyi's test) at {comparison.alpha:g}."
     )
     if comparison.out_of_reach:
-        nemenyi += f" So few data sets tell no two of {len(comparison.average_ranks)} rankers apart."
+        n_rankers = len(comparison.average_ranks)
+        nemenyi += f" With so few data sets no two of {n_rankers} rankers can be significantly different."
     lines.append(f"{test} {nemenyi}")
     return lines
 

@@ -130,7 +130,7 @@ RANKER_COLORS = {
 #: Of rankers that are not known; none of the families above has them.
 OWN_COLORS = tuple(RANKER_COLORS)[-5:]
 _KNOWN = {ranker: color for color, rankers in RANKER_COLORS.items() for ranker in rankers}
-#: Their order decides line style and marker: the rankers of labels are the first eight.
+#: Their order decides line style and marker: the multi-label rankers are the first eight.
 _ORDER = {ranker: place for place, ranker in enumerate(_KNOWN)}
 _ITERATIONS = re.compile(r"\bn_iterations=(\d+)\b")
 _TARGET_DISTANCES = ("f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic")

@@ -33,7 +33,7 @@ def draw(
     axes : Axes
         Where to; its limits, scales and ticks are set. The fastest ranker is at the top.
     times : DataFrame
-        From :func:`experiments.analysis.averages.averages` of times, at least one line.
+        From :func:`experiments.analysis.scores.averages` of times, at least one line.
     seconds : DataFrame
         Data sets × rankers; those in ``times.attrs["datasets"]`` become small dots.
     labels : mapping, optional

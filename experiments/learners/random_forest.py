@@ -3,7 +3,7 @@
 Predictions are equal to those of ``RandomForestClassifier(...).fit(X, y).predict(X_test)``, since every tree is:
 its seed, the rows drawn for it, the features drawn at every node, the objective to the last bit, and so every
 threshold and every leaf. :func:`covers` says for which parameters and data;
-:func:`experiments.learners.self_check.passes` whether the installed scikit-learn grows its trees this way.
+:func:`experiments.learners.forest.passes_self_check` whether the installed scikit-learn grows its trees this way.
 
 Memory, in bytes, at most:
 

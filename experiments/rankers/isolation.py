@@ -174,33 +174,6 @@ _COUNT_EVERY = 0.5
 #: What making a ranker may take at least, seconds, however low the limit is: its packages are imported then, and
 #: its constructor runs. Under a higher limit it may take as long as a fit.
 MAKING_SECONDS = 60.0
-
-
-def settled(row: Mapping[str, Any], limits: Limits) -> bool:
-    """Whether a row is the last word under these limits.
-
-    Parameters
-    ----------
-    row : mapping
-        ``status``, ``time_limit_seconds`` and ``memory_limit_mib`` of a row.
-    limits : Limits
-        Those of now.
-
-    Returns
-    -------
-    bool
-        True for "ok", and for a fit that was stopped by a limit at least as high as the one of now. A higher
-        limit, or none, is a reason to try again.
-    """
-    if row["status"] == "ok":
-        return True
-    stopped_by, now = {
-        "timeout": (row["time_limit_seconds"], limits.seconds),
-        "out_of_memory": (row["memory_limit_mib"], limits.memory_mib),
-    }.get(row["status"], (None, None))
-    return stopped_by is not None and now is not None and stopped_by >= now
-
-
 _MAKING = "making the ranker"
 
 

@@ -18,8 +18,8 @@ from experiments.analysis.same_rankers import same_rankers
 from experiments.analysis.selection import expected_of, failures, select
 from experiments.analysis.summary import complete, incomplete, publishable, summary
 from experiments.paths import write_whole
-from experiments.report import chosen_features, measurements, status
 from experiments.report import curves as drawn_curves
+from experiments.report import measurements, rankings, status
 from experiments.report.console import Console
 from experiments.report.names import Names
 from experiments.report.place import places
@@ -112,11 +112,12 @@ def show(
     named = any("study" in each for each in asked)  # whose report has a table of all data sets
     chosen = None if named and len(expected) > 1 else best_features(selection, names=feature_names)
     if len(expected) == 1 and chosen is not None:
-        console.best_features(chosen, chosen_features.notes(chosen))
+        console.best_features(chosen, rankings.best_features_notes(chosen))
     written: list[Path] = []
     try:
         if measured:
-            written += measurements.show(frame, measured, results, console, names)
+            draw = not (whole and named)  # else the whole study is drawn below
+            written += measurements.show(frame, measured, results, console, names, draw=draw)
         curves = rf1_curve(selection)
         for (dataset, protocol), part in groups:
             if part["complete"].any():
@@ -126,7 +127,7 @@ def show(
                 written += _write(part, mine, group, same[dataset, protocol], results, stem)
                 if chosen is not None and not named:
                     mine = chosen[(chosen["dataset"] == dataset) & (chosen["protocol"] == protocol)]
-                    written += chosen_features.write_pair(mine, stem, results)
+                    written += rankings.write_best_features_of_pair(mine, stem, results)
         if whole and (named or _has_rows(frame, configs)):
             known = feature_names or {}
             written += _whole(frame, asked, results, console, absent, arguments, claims, known)

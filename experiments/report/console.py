@@ -18,8 +18,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from experiments.analysis.paper.claim import UNDECIDED
-from experiments.analysis.paper.wording import shown
+from experiments.analysis.paper.claim import UNDECIDED, shown
 from experiments.formatting import count, fixed, percent
 from experiments.metrics.top_features import TOP
 from experiments.printing import readable

@@ -16,7 +16,7 @@ from experiments.tasks import TASKS
 
 #: More rankers than this are drawn in panels: their bands would hide one another.
 MOST_BANDS = 5
-#: More lines than this are not told apart in a panel.
+#: More lines than this cannot be distinguished in a panel.
 _MOST_LINES = 6
 
 
@@ -43,7 +43,7 @@ def figure(
         of its best ranker by AUrF1.
     """
     # Drawing takes a second to import; whoever only reads the table has it by now.
-    from experiments.figures import rf1_curve, rf1_panels
+    from experiments.figures import rf1_curve
 
     title = f"{part['dataset'].iloc[0]} ({extent(part)})"
     labels = dict(zip(part["ranker"], part["display_name"], strict=True))
@@ -52,7 +52,7 @@ def figure(
         small_print = note(part, same=same, group=group)
         return rf1_curve.figure(curves, title=title, note=small_print, labels=labels, score=score)
     panels, named = panels_of(group, list(dict.fromkeys(curves["ranker"])))
-    return rf1_panels.figure(
+    return rf1_curve.in_panels(
         curves,
         title=title,
         note=note(part, same=same, group=group, panels=True),
@@ -77,7 +77,7 @@ def panels_of(group: Group, rankers: Sequence[str]) -> tuple[dict[str, str], dic
     Returns
     -------
     panels : dict of str to str
-        Ranker → panel: the target distance for rankers of labels, the ranker where the study varies iterations,
+        Ranker → panel: the target distance for multi-label rankers, the ranker where the study varies iterations,
         else its branch. More than six of a branch are divided evenly.
     labels : dict of str to str
         Ranker → what to call it in its panel, where that is not its name.

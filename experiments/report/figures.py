@@ -10,11 +10,10 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.comparison import Comparison
-from experiments.analysis.convergence import convergence
 from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
-from experiments.analysis.paper import densities, measurements
+from experiments.analysis.paper import measurements
+from experiments.analysis.same_rankers import stand_ins_said, stands_for
 from experiments.analysis.scores import DIAGRAMS
-from experiments.analysis.stand_ins import stand_ins_said, stands_for
 from experiments.formatting import count
 from experiments.paths import file_stem
 
@@ -74,12 +73,12 @@ class Drawing:
             What it shows; ends the file's name.
         of : str
             Of which group or study; begins the file's name.
-        make : module
-            Of ``experiments.figures``.
+        make : callable
+            Draws: a function of ``experiments.figures``.
         *frames, title, note, **settings
-            For its ``figure``.
+            For it.
         """
-        self.save(name, of, make.figure(*frames, title=title, note=note, **settings), title, note)
+        self.save(name, of, make(*frames, title=title, note=note, **settings), title, note)
 
     def nothing(self, name: str, of: str, why: str, *, title: str, note: str = "") -> None:
         """Save a figure that says why there is nothing to see.
@@ -133,15 +132,13 @@ def note_of(comparison: Comparison, *lines: str, same: bool = True) -> str:
     return "\n".join([*(line for line in lines if line), *told])
 
 
-def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> list[Drawn]:
+def draw_group(comparison: Comparison, results: Path) -> list[Drawn]:
     """Draw all figures of a group.
 
     Parameters
     ----------
-    frame : DataFrame
-        Rows.
     comparison : Comparison
-        Their frames.
+        Frames of the group.
     results : Path
         The results folder; figures go to ``figures/<group>_<figure>.png`` and ``.svg``.
 
@@ -149,8 +146,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
     -------
     list of Drawn
     """
-    from experiments.figures import area, similarity, times
-    from experiments.figures import convergence as convergence_drawing
+    from experiments.figures import area, convergence, similarity, times
 
     group, drawing = comparison.group, Drawing(results)
     name, labels, score = group.name, comparison.labels, group.kind.score
@@ -158,8 +154,8 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
         drawing.add(
             "convergence",
             name,
-            convergence_drawing,
-            convergence(frame, group),
+            convergence.figure,
+            comparison.convergence,
             score=score,
             title=f"{group.study}: AUr{score} against iterations ({group.extent})",
             note=note_of(
@@ -174,7 +170,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
     drawing.add(
         "times",
         name,
-        times,
+        times.figure,
         seconds,
         comparison.scores["fit_seconds"],
         title=f"{group.study}: time of a fit ({group.extent})",
@@ -195,7 +191,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
     drawing.add(
         comparison.measures["aurf1"].key,
         name,
-        area,
+        area.figure,
         areas,
         comparison.scores["aurf1"],
         title=f"{group.study}: area under the relative {score} curve ({group.extent})",
@@ -213,7 +209,7 @@ def draw_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> li
         drawing.add(
             f"aufuji_{kind}",
             name,
-            similarity,
+            similarity.figure,
             comparison.similarity[kind],
             title=f"{group.study}: AUFUJI of {said} ({group.extent})",
             note=note_of(
@@ -245,7 +241,7 @@ def _critical_distance(drawing: Drawing, comparison: Comparison, measure: str) -
     drawing.add(
         f"critical_distance_{what.key}",
         group.name,
-        critical_distance,
+        critical_distance.figure,
         found,
         title=title,
         note=note,
@@ -278,7 +274,7 @@ def _posteriors(drawing: Drawing, comparison: Comparison) -> None:
     drawing.add(
         "posterior",
         group.name,
-        posterior,
+        posterior.figure,
         pairs,
         found.draws,
         probabilities,
@@ -371,8 +367,7 @@ def draw_measurements(
     list of Drawn
         Empty for a kind that has no figure.
     """
-    from experiments.figures import adaptive_k, latent_dimension, phases, recovery, sparsification, style
-    from experiments.figures import densities as density_drawing
+    from experiments.figures import recovery, side_experiments, style
 
     if kind not in measurements.KINDS:
         return []
@@ -383,35 +378,38 @@ def draw_measurements(
     if kind == "sparsity":
         tried, estimated = first[~first["estimated"].astype(bool)], first[first["estimated"].astype(bool)]
         drawing.add(
-            "epsilon", begin, sparsification, first, note=_joined(once, told),
+            "epsilon", begin, side_experiments.sparsification, first, note=_joined(once, told),
             title="Share of non-zeros that sparsification leaves",
         )  # fmt: skip
         for name, part, said in (
             ("densities", tried, "for all ε tried"),
             ("densities_estimated", estimated, "for the estimated ε"),
         ):
-            density = densities.density_of_shares(part["share_before"], part["share"])
+            density = measurements.density_of_shares(part["share_before"], part["share"])
             n_points = len(part[["share_before", "share"]].drop_duplicates())
             grey = "Grey: kernel density of the points."
             if not len(density):
-                fewest = densities.FEWEST_POINTS[2]
+                fewest = measurements.FEWEST_POINTS[2]
                 grey = f"No density: {n_points} different points on a plane, of which it needs {fewest}."
                 grey = grey if n_points < fewest else "No density: the points lie on a line."
             drawing.add(
-                name, begin, density_drawing, part, density, note=_joined(grey, once, told),
+                name, begin, side_experiments.densities, part, density, note=_joined(grey, once, told),
                 title=f"Share of non-zeros before and after sparsification, {said}",
             )  # fmt: skip
     elif kind == "latent_dimension":
         for dataset, mine in first.groupby("dataset", sort=False):
             drawing.add(
-                str(dataset), begin, latent_dimension, mine, note=_joined(once, told),
+                str(dataset), begin, side_experiments.latent_dimension, mine, note=_joined(once, told),
                 title=f"Latent dimension of {dataset}: the line through the origin and its points",
             )  # fmt: skip
         if first.empty:
-            drawing.add("none", begin, latent_dimension, first, title="Latent dimension", note=told)
+            drawing.add(
+                "none", begin, side_experiments.latent_dimension, first, title="Latent dimension", note=told
+            )
     elif kind == "adaptive_k":
+        density = measurements.density_of_neighbors(spread)
         drawing.add(
-            "densities", begin, adaptive_k, densities.density_of_neighbors(spread), labels=labels,
+            "densities", begin, side_experiments.adaptive_k, density, labels=labels,
             title="Numbers of neighbours that adaptive rankers take",
             note=_joined(
                 "Kernel densities over samples and classes, from 1 to the largest class; samples without a "
@@ -428,7 +426,7 @@ def draw_measurements(
             drawing.save(kind, begin, figure, title, told)
     elif kind == "phases":
         drawing.add(
-            "shares", begin, phases, measurements.phase_means(spread), labels=labels,
+            "shares", begin, side_experiments.phases, measurements.phase_means(spread), labels=labels,
             title="Where the time of a fit goes", note=_joined("Means over repeats.", told),
         )  # fmt: skip
     return drawing.drawn

@@ -1,4 +1,4 @@
-"""Measurements → lines on the console, and one CSV table per protocol."""
+"""Measurements → lines on the console, one CSV table per protocol, and the figure of what rankers find."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.paper import measurements
-from experiments.formatting import count
 from experiments.paths import file_stem, write_whole
 from experiments.report.console import Console
+from experiments.report.figures import draw_measurements
 from experiments.report.names import Names
 from experiments.schema import BAD_STATUSES
 
@@ -23,6 +23,8 @@ def show(
     results: Path,
     console: Console,
     names: Names,
+    *,
+    draw: bool = True,
 ) -> list[Path]:
     """Show what was measured, and write it to ``tables/<study>_<protocol>_<kind>.csv``.
 
@@ -38,6 +40,9 @@ def show(
         Where to print.
     names : Names
         How files are called.
+    draw : bool, default=True
+        Whether the informative features that rankers find are drawn too; the report of a whole study draws them
+        with its other figures.
 
     Returns
     -------
@@ -50,7 +55,8 @@ def show(
         asked = [config for config in configs if config["protocol"]["name"] == protocol]
         rows = frame[frame["protocol"] == protocol]
         summed = measurements.summary(rows)
-        console.measurements(protocol, summed, missing_lines(rows, asked))
+        missing = missing_lines(rows, asked)
+        console.measurements(protocol, summed, missing)
         for kind in summed["kind"].unique():
             table = measurements.points(rows, kind) if kind in measurements.KINDS else summed
             text = io.StringIO()
@@ -58,28 +64,15 @@ def show(
             begin = names.of_measured(protocol)
             stem = file_stem(*begin, *([] if protocol == kind else [kind]))
             written.append(write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode()))
-            if kind == "recovery":
-                written += _recovery_figure(rows, asked, results, stem)
+            if kind == "recovery" and draw:
+                labels = {each["ranker_key"]: _label(each) for each in asked}
+                drawn = draw_measurements(rows, "_".join(begin), kind, labels, missing, results)
+                written += [file for each in drawn for file in each.files]
     return written
 
 
-def _recovery_figure(
-    rows: pd.DataFrame, asked: Sequence[Mapping[str, Any]], results: Path, stem: str
-) -> list[Path]:
-    # Drawing takes a second to import; whoever only reads the lines has them by now.
-    from experiments.figures import recovery, style
-
-    labels = {config["ranker_key"]: config["ranker"].get("display_name") for config in asked}
-    missing = len(missing_lines(rows, asked))
-    figure = recovery.figure(
-        measurements.recovered(rows),
-        labels={ranker: name or ranker for ranker, name in labels.items()},
-        looks=style.ranker_looks(list(labels)),
-        note=f"Without a number: {missing} of {count(len(asked), 'data set × ranker', 'data sets × rankers')}."
-        if missing
-        else "",
-    )
-    return style.save(figure, results / "figures", stem)
+def _label(config: Mapping[str, Any]) -> str:
+    return str(config["ranker"].get("display_name") or config["ranker_key"])
 
 
 def missing_lines(
@@ -113,7 +106,7 @@ def missing_lines(
         if config["dataset_key"] in gone:
             continue
         mine = of_pair.get((config["dataset_key"], config["ranker_key"]), [])
-        what = f"{config['dataset_key']} × {config['ranker'].get('display_name') or config['ranker_key']}"
+        what = f"{config['dataset_key']} × {_label(config)}"
         bad = [row for row in mine if row["status"] != "ok"]
         n_asked = config["protocol"]["n_repeats"]
         for status, said in BAD_STATUSES.items():
@@ -122,7 +115,7 @@ def missing_lines(
                 error = str(of_kind[0]["error"]).strip().partition("\n")[0]
                 lines.append(f"{what}: {len(of_kind)} of {n_asked} {said}: {error}")
         if len(mine) < n_asked:
-            label = config["ranker"].get("display_name") or config["ranker_key"]
+            label = _label(config)
             told = f"{len(mine)} of {n_asked} are there"
             short.setdefault(told, {}).setdefault(label, []).append(config["dataset_key"])
     for told, of_label in short.items():

@@ -15,7 +15,7 @@ import pandas as pd
 
 from experiments.analysis.groups import Group
 from experiments.analysis.pairs import ROPE, Pair, Posteriors, pairs_of, posteriors_of
-from experiments.analysis.selection import complete_rows
+from experiments.analysis.selection import Selection, complete_rows
 from experiments.errors import BadInputError
 from experiments.paths import file_stem, write_whole
 
@@ -29,7 +29,7 @@ _NUMBERS = ("r_hat", "ess", "divergences", "n_draws")
 
 
 def sampled(
-    frame: pd.DataFrame,
+    rows: pd.DataFrame | Selection,
     group: Group,
     results: Path,
     *,
@@ -40,7 +40,7 @@ def sampled(
 
     Parameters
     ----------
-    frame : DataFrame
+    rows : DataFrame or Selection
         Rows.
     group : Group
         What is compared.
@@ -58,7 +58,7 @@ def sampled(
         None when no two rankers are complete on the same two data sets.
     """
     pairs, not_tested = pairs_of(
-        complete_rows(frame, group.expected), list(group.labels), most=most, also=group.also
+        complete_rows(rows, group.expected), list(group.labels), most=most, also=group.also
     )
     if not pairs:
         return None

@@ -1,7 +1,8 @@
-"""The features of one person's table, ranked: files, and lines on the screen."""
+"""The features of one person's table, ranked: files, the page, and lines on the screen."""
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import re
@@ -15,12 +16,16 @@ import pandas as pd
 
 from experiments.figures import ranked_table as figures
 from experiments.figures import style
+from experiments.formatting import count
 from experiments.paths import write_whole
-from experiments.report.page import ranked_table as page
+from experiments.report.page.rendering import START_TABLES, write_page
+from experiments.report.page.table import Column, Line, Table, number, text
 from experiments.report.ranking_result import RankedTable
 
 #: Bars of the figure, and lines of the screen's table.
 TOP, _ON_SCREEN = 20, 10
+#: Lines of the page's table at most; all are in the files beside it.
+_ON_PAGE = 1000
 
 #: What spreadsheets take for the beginning of a formula.
 _FORMULA = tuple("=+-@\t\r")
@@ -73,7 +78,7 @@ def write(ranked: RankedTable, folder: Path) -> list[Path]:
     ]
     about = json.dumps(ranked.about, ensure_ascii=False, indent=2, sort_keys=True)
     written.append(write_whole(folder / "about.json", about.encode()))
-    return [page.write(ranked, folder / "index.html", folder), *written]
+    return [_write_page(ranked, folder), *written]
 
 
 def workbook(ranked: RankedTable) -> bytes:
@@ -165,3 +170,75 @@ def _aligned(row: dict[Any, Any], widths: dict[Any, int]) -> str:
         str(row[name]).ljust(width) if name == "feature" else str(row[name]).rjust(width)
         for name, width in widths.items()
     ).rstrip()
+
+
+def _write_page(ranked: RankedTable, folder: Path) -> Path:
+    """Write the page, with the figures ``best_features.svg`` and ``selection_curve.svg`` of its folder in it."""
+    return write_page(
+        folder / "index.html",
+        "ranked_table.html",
+        ["base.js", "tables.js", START_TABLES],
+        title=f"Features of {ranked.name}, ranked",
+        ranked=ranked,
+        size=f"{count(ranked.n_samples, 'sample')}, {count(len(ranked.names), 'feature')}",
+        sentences=ranked.sentences(),
+        images=[
+            ("Weights of the best features", _image(folder / "best_features.svg")),
+            (f"{ranked.curve.score} on the best features", _image(folder / "selection_curve.svg")),
+        ],
+        features=_feature_table(ranked),
+        curve=_curve_table(ranked),
+    )
+
+
+def _image(path: Path) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode("ascii")
+
+
+def _feature_table(ranked: RankedTable) -> Table:
+    frame = ranked.frame()
+    numbers = [
+        name for name in ("weight", "p", "q", "frequency", "missing") if name in frame and name != "missing"
+    ]
+    columns = [
+        Column("feature"),
+        Column("rank", True),
+        *(Column(name, True) for name in numbers),
+        Column("missing", True),
+        Column("kind"),
+    ]
+    lines = [
+        Line(
+            [
+                text(row["feature"]),
+                number(row["rank"], str(row["rank"])),
+                *(number(row[name], f"{row[name]:.4g}") for name in numbers),
+                number(row["missing"], str(row["missing"])),
+                text(row["kind"]),
+            ]
+        )
+        for row in frame.head(_ON_PAGE).to_dict("records")
+    ]
+    caption = "All features" if len(frame) <= _ON_PAGE else f"The best {_ON_PAGE} of {len(frame)} features"
+    return Table("features", caption, columns, lines, sorted_by=1)
+
+
+def _curve_table(ranked: RankedTable) -> Table:
+    frame = ranked.curve_frame()
+    titles = {
+        "n_features": "features",
+        "score": ranked.curve.score,
+        "standard_error": "standard error",
+        "macro_f1": "macro F1",
+    }
+    columns = [Column(titles[name], True) for name in frame]
+    lines = [
+        Line(
+            [
+                number(row[name], f"{row[name]:g}" if name == "n_features" else f"{row[name]:.4f}")
+                for name in frame
+            ]
+        )
+        for row in frame.to_dict("records")
+    ]
+    return Table("curve", "Scores along the ranking", columns, lines, sorted_by=0)

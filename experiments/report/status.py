@@ -9,8 +9,7 @@ from typing import Any, TextIO
 
 import pandas as pd
 
-from experiments.analysis.selection import expected_of, failures
-from experiments.analysis.standing import STATES, standing, work_left
+from experiments.analysis.selection import STATES, expected_of, failures, standing, work_left
 from experiments.formatting import count, duration
 from experiments.report.console import Console
 from experiments.schema import BAD_STATUSES
@@ -40,7 +39,7 @@ def show(result: Any, configs: Sequence[Mapping[str, Any]], out: TextIO | None =
     Returns
     -------
     DataFrame
-        What was printed, as :func:`experiments.analysis.standing.standing` makes it.
+        What was printed, as :func:`experiments.analysis.selection.standing` makes it.
     """
     expected = expected_of(configs)
     running = [(cell.dataset, cell.protocol, cell.ranker, cell.repeat) for cell in result.running]

@@ -11,8 +11,9 @@ import pandas as pd
 
 from experiments.analysis.comparison import Comparison, compare
 from experiments.analysis.groups import groups_of
-from experiments.report import chosen_features, posteriors, stability, tables
+from experiments.analysis.selection import select
 from experiments.report import claims as paper
+from experiments.report import posteriors, rankings, tables
 from experiments.report.figures import Drawn, draw_group, draw_measurements
 from experiments.report.measurements import missing_lines
 from experiments.report.names import Names
@@ -84,14 +85,17 @@ def write(
     results, absent = Path(results), dict(absent or {})
     found, names = Findings(), Names(configs)
     for group in groups_of(configs, absent):
-        posterior = None if group.varies_iterations else posteriors.sampled(frame, group, results, say=say)
-        comparison = compare(frame, group, posterior=posterior, feature_names=feature_names)
+        selection = select(frame, group.expected)
+        posterior = (
+            None if group.varies_iterations else posteriors.sampled(selection, group, results, say=say)
+        )
+        comparison = compare(selection, group, posterior=posterior, feature_names=feature_names)
         found.comparisons.append(comparison)
         found.written += tables.write_group(frame, comparison, results)
-        found.written += chosen_features.write(comparison, results)
+        found.written += rankings.write_best_features(comparison, results)
         if not group.varies_iterations:
-            found.written += stability.write(comparison, results)
-        _keep(found, draw_group(frame, comparison, results))
+            found.written += rankings.write_stability(comparison, results)
+        _keep(found, draw_group(comparison, results))
     of_protocol: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for config in configs:
         if config["protocol"].get("measure"):

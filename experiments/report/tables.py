@@ -9,10 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.analysis.comparison import Comparison
-from experiments.analysis.convergence import convergence
-from experiments.analysis.paper.complexity import N_FITTED, complexity_table
-from experiments.analysis.paper.datasets import dataset_table
-from experiments.analysis.paper.wording import SCOPES, lacking, told
+from experiments.analysis.paper.claim import SCOPES, lacking, told
+from experiments.analysis.paper.tables import N_FITTED, complexity_table, dataset_table
 from experiments.analysis.scores import DIAGRAMS, Measure
 from experiments.formatting import fixed, rank_shown
 from experiments.paths import file_stem, write_whole
@@ -202,7 +200,7 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
     )
     tables.csv(comparison.missing, group.name, "missing")
     if group.varies_iterations:
-        tables.csv(convergence(frame, group), group.name, "convergence")
+        tables.csv(comparison.convergence, group.name, "convergence")
         return tables.written
     complexity = complexity_table(comparison.scores["fit_seconds"], sizes)
     tables.csv(complexity, group.name, "complexity")

@@ -1,8 +1,8 @@
 """Parquet files of rows that show every change to them, and are whole or not there.
 
 A file is ordinary Parquet with page checksums. Between its pages and its footer, where readers do not look, lies a
-seal, so that a file that was cut off or changed anywhere, footer included, is known before Parquet's parser sees
-it. The seal of a cell's file is the SHA-256 of everything else, 32 bytes.
+checksum of the file, so that one that was cut off or changed anywhere, footer included, is known before Parquet's
+parser sees it. The checksum of a cell's file is the SHA-256 of everything else, 32 bytes.
 """
 
 from __future__ import annotations
@@ -80,21 +80,21 @@ def load_cell(path: Path, key: str, columns: Sequence[str] | None = None) -> pa.
         If it is torn, changed or foreign, with the reason in words.
     """
     try:
-        sealed = path.read_bytes()
+        content = path.read_bytes()
     except IsADirectoryError:
         raise UntrustedError("a folder where a file should be") from None
-    footer = footer_start(sealed)
+    footer = footer_start(content)
     digest_start = footer - DIGEST_BYTES
     if digest_start < len(MAGIC):
         raise UntrustedError("cut off, or not written by this program")
-    found = hashlib.sha256(memoryview(sealed)[:digest_start])
-    found.update(memoryview(sealed)[footer:])
-    if found.digest() != sealed[digest_start:footer]:
+    found = hashlib.sha256(memoryview(content)[:digest_start])
+    found.update(memoryview(content)[footer:])
+    if found.digest() != content[digest_start:footer]:
         raise UntrustedError(
             "its checksum does not fit its content: cut off, changed, or not written by this program"
         )
     try:
-        with pq.ParquetFile(pa.BufferReader(sealed), page_checksum_verification=True) as file:
+        with pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True) as file:
             metadata = file.schema_arrow.metadata or {}
             table = file.read(columns=with_key(columns, file.schema_arrow), use_threads=False)
     except (pa.ArrowException, OSError) as error:

@@ -1,7 +1,7 @@
 """Packs: Parquet files with many finished cells in them, for stores that have too many to open one by one.
 
-A pack holds groups of whole cells (Parquet row groups). Its seal lies between pages and footer: an index, its
-length, and a SHA-256 of index and footer; the index names each group's cells, where its bytes are, and their
+A pack holds groups of whole cells (Parquet row groups). Between its pages and footer lie an index, its length, and
+a checksum, the SHA-256 of index and footer; the index names each group's cells, where its bytes are, and their
 SHA-256. So what a pack holds is known from its end alone, any change is seen, and damage costs the cells of
 one group.
 
@@ -183,11 +183,11 @@ class _Writer:
         raw = self._sink.getbuffer()
         footer = footer_start(raw)
         index = json.dumps({"rows_version": ROWS_VERSION, "groups": self.groups}).encode("ascii")
-        seal = index + len(index).to_bytes(_LENGTH_BYTES, "little")
-        digest = hashlib.sha256(seal)
+        index += len(index).to_bytes(_LENGTH_BYTES, "little")
+        digest = hashlib.sha256(index)
         digest.update(raw[footer:])
         path = folder / f"{uuid.uuid4().hex}.parquet"
-        write_whole_synced(path, [raw[:footer], seal, digest.digest(), raw[footer:]])
+        write_whole_synced(path, [raw[:footer], index, digest.digest(), raw[footer:]])
         return path
 
 

@@ -47,7 +47,7 @@ class PackFolder:
 
     def __init__(self, path: Path, quarantined: Callable[[Path, str], None]):
         self.path = path
-        self._set_aside = quarantined
+        self._quarantine = quarantined
 
     def among(self, keys: Iterable[str]) -> set[str]:
         """Say which cells are in packs, after comparing all bytes of all packs with their checksums.
@@ -102,7 +102,7 @@ class PackFolder:
             except FileNotFoundError:
                 return None
             except UntrustedError as reason:
-                self._set_aside(path, str(reason))
+                self._quarantine(path, str(reason))
                 return None
             if damaged:
                 self._mend(pack, damaged)
@@ -155,7 +155,7 @@ class PackFolder:
             except FileNotFoundError:  # merged with others
                 return None
             except UntrustedError as reason:
-                self._set_aside(pack.path, str(reason))
+                self._quarantine(pack.path, str(reason))
                 return None
             parts.append(_only(table, here) if np.isin(pack.group_of, groups).sum() > len(here) else table)
             wanted -= here.keys()
@@ -208,7 +208,7 @@ class PackFolder:
             _remove(pack.path)
 
     def _mend(self, pack: Pack, damaged: Sequence[int]) -> None:
-        """Write the undamaged groups of a pack anew and set it aside."""
+        """Write the undamaged groups of a pack anew and quarantine it."""
         n_lost = int(np.isin(pack.group_of, damaged).sum())
         good = [group for group in range(len(pack.groups)) if group not in set(damaged)]
         try:
@@ -216,7 +216,7 @@ class PackFolder:
                 pass
         except FileNotFoundError:  # another process was faster
             return
-        self._set_aside(
+        self._quarantine(
             pack.path,
             f"checksums do not fit: {n_lost} of its {len(pack.keys)} cells are damaged, the others are kept",
         )

@@ -1,4 +1,7 @@
-"""Rows between plain dictionaries, Arrow tables and data frames; always with the columns of ``ROW_SCHEMA``."""
+"""Rows between plain dictionaries, Arrow tables and data frames; always with the columns of ``ROW_SCHEMA``.
+
+Also what their statuses say of a cell: whether it is finished, and under which limits.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ import pandas as pd
 import pyarrow as pa
 
 from experiments.schema import ADDED_COLUMNS, ROW_SCHEMA
+
+#: What :func:`settled` asks of a row.
+_SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]
 
 
 def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
@@ -107,6 +113,51 @@ def all_ok(table: pa.Table) -> bool:
     bool
     """
     return table.num_rows > 0 and set(table["status"].to_pylist()) == {"ok"}
+
+
+def settled(row: Mapping[str, Any], seconds: float | None, memory_mib: float | None) -> bool:
+    """Whether a row is the last word under these limits.
+
+    Parameters
+    ----------
+    row : mapping
+        ``status``, ``time_limit_seconds`` and ``memory_limit_mib`` of a row.
+    seconds, memory_mib : float or None
+        The limits of now; None for none.
+
+    Returns
+    -------
+    bool
+        True for "ok", and for a fit that was stopped by a limit at least as high as the one of now. A higher
+        limit, or none, is a reason to try again.
+    """
+    if row["status"] == "ok":
+        return True
+    stopped_by, now = {
+        "timeout": (row["time_limit_seconds"], seconds),
+        "out_of_memory": (row["memory_limit_mib"], memory_mib),
+    }.get(row["status"], (None, None))
+    return stopped_by is not None and now is not None and stopped_by >= now
+
+
+def is_settled(table: pa.Table, seconds: float | None, memory_mib: float | None) -> bool:
+    """Whether nothing of a cell is to be run again under these limits.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Rows of one cell.
+    seconds, memory_mib : float or None
+        As for :func:`settled`.
+
+    Returns
+    -------
+    bool
+    """
+    if all_ok(table):
+        return True
+    rows = table.select(_SETTLED_BY).to_pylist()
+    return bool(rows) and all(settled(row, seconds, memory_mib) for row in rows)
 
 
 def state_of(table: pa.Table) -> str:

@@ -5,8 +5,26 @@ import io
 import numpy as np
 
 from experiments.execution.progress import PlainProgress
-from experiments.schema import ROW_SCHEMA, VOLATILE_COLUMNS
+from experiments.schema import ROW_SCHEMA
 
+#: Columns that may differ between two runs of the same cell.
+VOLATILE_COLUMNS = (
+    "dataset",
+    "ranker",
+    "protocol",
+    "fit_seconds",
+    "warm_up_seconds",
+    "learner_seconds",
+    "peak_memory_mib",
+    "n_threads",
+    "phase_seconds",
+    "versions",
+    "machine",
+    "time_limit_seconds",
+    "memory_limit_mib",
+    "learner_way",
+    "top_names",
+)
 LASTING = [name for name in ROW_SCHEMA.names if name not in VOLATILE_COLUMNS]
 
 

@@ -3,7 +3,6 @@
 ``exact`` says that the twin should compute with Fractions: all values are integers, so there are true ties.
 """
 
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -93,13 +92,6 @@ def normalised(X):
     import naive
 
     return np.array([[float(v) for v in row] for row in naive.normalised(naive.table(X, exact=True))])
-
-
-def fractions_of(denominator, low, high):
-    """All multiples of 1 / denominator from low to high."""
-    return [
-        Fraction(numerator, denominator) for numerator in range(low * denominator, high * denominator + 1)
-    ]
 
 
 def _dense(X):

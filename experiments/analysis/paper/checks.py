@@ -11,7 +11,7 @@ from scipy import stats
 
 from experiments.analysis.paper.claim import Check, Finding, NotThereError
 from experiments.analysis.paper.evidence import Evidence
-from experiments.analysis.similarity_blocks import block_means
+from experiments.analysis.similarity import block_means
 from experiments.analysis.ties import equalised
 from experiments.formatting import fixed, rank_shown
 

@@ -22,11 +22,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from experiments.analysis.averages import speed_ratios
 from experiments.analysis.pairs import Posteriors
 from experiments.analysis.paper.claim import Claim, Finding, NotThereError
 from experiments.analysis.paper.pool import Rankings
-from experiments.analysis.scores import fold_scores
+from experiments.analysis.scores import fold_scores, speed_ratios
 from experiments.analysis.ties import equalised, equalised_rows, tied_ranks
 from experiments.metrics.fuji import areas_under_fuji
 

@@ -16,7 +16,7 @@ from experiments.analysis.paper.claim import (
 )
 from experiments.analysis.paper.evidence import Evidence
 from experiments.analysis.paper.reported import MCC_DATASETS, MCC_RANKERS, RELIEFE, RELIEFF, SURF
-from experiments.analysis.similarity_blocks import between
+from experiments.analysis.similarity import between
 from experiments.formatting import fixed, rank_shown
 
 #: Who is compared: all Relief rankers, and all but the ReliefE variants.

@@ -25,7 +25,7 @@ from experiments.analysis.paper.reported import (
     of_labels,
 )
 from experiments.analysis.scores import fold_scores
-from experiments.analysis.similarity_blocks import between
+from experiments.analysis.similarity import between
 from experiments.analysis.ties import equalised
 from experiments.formatting import fixed
 
@@ -40,7 +40,7 @@ _ADAPTIVE = tuple(
 _RAW = tuple(distance for distance in DISTANCES if distance not in EMBEDDED_DISTANCES)
 
 
-def _by_distance(evidence: Evidence, table: pd.DataFrame) -> pd.Series:
+def _by_distance(table: pd.DataFrame) -> pd.Series:
     """Average over data sets and rankers for each distance, highest first."""
     means = {}
     for distance in DISTANCES:
@@ -58,14 +58,14 @@ def _distances_told(means: pd.Series) -> str:
 
 
 def _worst_distances(evidence: Evidence) -> Finding:
-    means = _by_distance(evidence, evidence.common("aurf1"))
+    means = _by_distance(evidence.common("aurf1"))
     places = means.rank(method="min")  # 1 is the lowest
     holds = bool(places[["subset", "hyperbolic"]].max() <= len(means) / 2)
     return Finding(holds, f"mean AUrF1 by distance: {_distances_told(means)}")
 
 
 def _embedding_helps(evidence: Evidence) -> Finding:
-    means = _by_distance(evidence, evidence.common("aurf1"))
+    means = _by_distance(evidence.common("aurf1"))
     raw, embedded = means[list(_RAW)].max(), means[list(EMBEDDED_DISTANCES)].max()
     return Finding(bool(embedded > raw), f"mean AUrF1 by distance: {_distances_told(means)}")
 
@@ -89,7 +89,7 @@ def _well_or_not_at_all(evidence: Evidence) -> Finding:
         raise NotThereError("all rankers on one data set")
     places = {}
     for dataset in table.index:
-        means = _by_distance(evidence, table.loc[[dataset]])
+        means = _by_distance(table.loc[[dataset]])
         places[dataset] = int(checks.places_of(means)["hyperbolic"])
     between_them = [dataset for dataset, place in places.items() if place in (3, 4)]
     told = ", ".join(f"{dataset} {place}" for dataset, place in places.items())

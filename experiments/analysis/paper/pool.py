@@ -17,8 +17,7 @@ import pandas as pd
 
 from experiments.analysis.paper import measurements
 from experiments.analysis.paper.reported import ABOUT, EXTENTS, RANKINGS, about_of
-from experiments.analysis.same_rankers import SameRankers, same_rankers
-from experiments.analysis.stand_ins import STAND_INS
+from experiments.analysis.same_rankers import STAND_INS, SameRankers, same_rankers
 
 #: Cells that ended without a number, as some of the paper's own did.
 SETTLED = ("timeout", "out_of_memory")

@@ -34,7 +34,7 @@ EMBEDDED_DISTANCES = ("cosine", "hyperbolic")
 
 
 def of_labels(names: Sequence[str], distances: Sequence[str] = DISTANCES) -> tuple[str, ...]:
-    """Name rankers of labels: every ranker with every target distance.
+    """Name multi-label rankers: every ranker with every target distance.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def about_of(config: Mapping[str, Any], extents: Mapping[str, tuple[int, int]] =
     Returns
     -------
     str or None
-        A key of :data:`RANKINGS`; None for a numeric target, a sample of the samples (``max_rows``), other
+        A key of :data:`RANKINGS`; None for a numeric target, a random subset of the samples (``max_rows``), other
         folds, fewer numbers of features, or another learner.
 
     Notes

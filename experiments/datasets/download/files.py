@@ -176,16 +176,6 @@ def read_file(
     return Content(str(file), content, found)
 
 
-def read_checked(
-    path: str,
-    places: Places | Sequence[Path],
-    sha256: str | None = None,
-    download: Mapping[str, Any] | None = None,
-) -> bytes:
-    """Read a file like :func:`read_file`, and return its unpacked bytes alone."""
-    return read_file(path, places, sha256, download).data
-
-
 def read_files(
     places: Places | Sequence[Path],
     path: str | None = None,

@@ -14,7 +14,7 @@ import pandas as pd
 
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.paper import measurements
-from experiments.analysis.paper.wording import SCOPES, counted, lacking, told
+from experiments.analysis.paper.claim import SCOPES, counted, lacking, told
 from experiments.formatting import count
 from experiments.report.page.provenance import provenance
 from experiments.report.page.rendering import write_page

@@ -100,7 +100,7 @@ class Ranks extends Chart {
     const notes = [`Over ${given.used.length} data set${given.used.length === 1 ? "" : "s"}: ${given.used.join(", ")}.`];
     if (cliques.length) notes.push("Rankers beside one bar are not significantly different (Nemenyi, α = 0.05).");
     else if (given.cd !== null && names.length > 1) notes.push("All neighbouring rankers are significantly different (Nemenyi, α = 0.05).");
-    if (given.out_of_reach) notes.push(`So few data sets tell no two of ${names.length} rankers apart.`);
+    if (given.out_of_reach) notes.push(`With so few data sets no two of ${names.length} rankers can be significantly different.`);
     if (given.no_test) notes.push(`Friedman's test is left out: ${given.no_test}.${given.cd === null ? " Nemenyi's likewise." : ""}`);
     if (given.friedman !== null) notes.push(`Friedman's test: p ${given.friedman < 0.001 ? "< 0.001" : "= " + given.friedman.toFixed(3)}.`);
     if (given.left_out.length) notes.push(`Left out: ${given.left_out.join("; ")}.`);

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.pairs import ROPE
-from experiments.analysis.stand_ins import stand_ins_said, stands_for
+from experiments.analysis.same_rankers import stand_ins_said, stands_for
 from experiments.figures import style
 from experiments.formatting import similarity_digits
 from experiments.report.page import sentences
 from experiments.report.page.context import Facts
 
-#: Posterior draws of all pairs together that a page holds; more cannot be told apart in a triangle.
+#: Posterior draws of all pairs together that a page holds; more overlap in a triangle.
 _MOST_DRAWS = 90_000
 _FEWEST, _MOST = 60, 1000
 #: Significant digits of numbers that the page's script writes itself: rounded twice, 11.4549 would become 11.46.

@@ -8,8 +8,6 @@ import pandas as pd
 
 from experiments.analysis.comparison import NOT_ASKED, Comparison
 from experiments.analysis.cost import cost_quality, places
-from experiments.analysis.same_rankers import same_rankers
-from experiments.analysis.selection import complete_rows
 from experiments.analysis.verdict import Verdict, verdict
 from experiments.programs import program
 from experiments.report.page.table import Cell, text
@@ -71,7 +69,6 @@ class Facts:
             key: places(comparison.scores[key], higher_is_better=measure.higher_is_better)
             for key, measure in comparison.measures.items()
         }
-        self._same = same_rankers(complete_rows(frame, self.group.expected))
         self.verdicts = {key: self._verdict(key) for key in comparison.measures}
         quality = {key: comparison.scores[key] for key in _QUALITY}
         self.cost = cost_quality(comparison.scores["fit_seconds"], quality)
@@ -85,7 +82,7 @@ class Facts:
             n_datasets=len(ranks.used),
             critical_distance=ranks.cd,
             pairs=self.pairs if key == "best_f1" else None,
-            same=self._same.everywhere,
+            same=self.c.same.everywhere,
         )
 
     def rank_of(self, key: str, ranker: str) -> float:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.analysis.averages import averages
+from experiments.analysis.scores import averages
+from experiments.analysis.selection import STATES, standing
 from experiments.analysis.stability import TOPS, phi, stability_table
-from experiments.analysis.standing import STATES, standing
 from experiments.formatting import rank_shown
 from experiments.report.page import sentences
 from experiments.report.page.context import Facts

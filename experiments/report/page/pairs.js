@@ -147,7 +147,7 @@ function heat(title, names, cell) {
     make("table", { class: "heat" }, make("caption", {}, make("span", {}, title)), make("thead", {}, head), make("tbody", {}, ...lines)));
 }
 
-class Likeness extends Chart {
+class Similarity extends Chart {
   start() {
     this.kind = Object.keys(this.data.similarity)[0];
   }

@@ -153,12 +153,14 @@ def headline(
     if not verdict.one:
         return f"{names} {verb} by {title}."
     n_others = verdict.n_rankers - len(verdict.best)
-    if len(verdict.apart) == n_others or len(verdict.surely_beaten) == n_others:
+    if len(verdict.significantly_different) == n_others or len(verdict.surely_beaten) == n_others:
         return f"{names} is best by {title}."
-    if not (verdict.apart or verdict.surely_beaten):
+    if not (verdict.significantly_different or verdict.surely_beaten):
         return f"{names} {verb} by {title}, but is not significantly different from any other ranker."
-    told_apart = set(verdict.apart) | set(verdict.surely_beaten)
-    return f"{names} {verb} by {title}, and is significantly different from {len(told_apart)} of {n_others} others."
+    n_different = len(set(verdict.significantly_different) | set(verdict.surely_beaten))
+    return (
+        f"{names} {verb} by {title}, and is significantly different from {n_different} of {n_others} others."
+    )
 
 
 def sureness(
@@ -193,7 +195,7 @@ def sureness(
     if verdict.n_datasets > 1 and not math.isnan(verdict.critical_distance):
         n_others = verdict.n_rankers - len(verdict.best)
         out_of_reach = verdict.critical_distance > verdict.n_rankers - 1
-        far = len(verdict.apart)
+        far = len(verdict.significantly_different)
         apart = "none is" if not far else f"{far} of the {n_others} others {'is' if far == 1 else 'are'}"
         far_away = "more than they can differ" if out_of_reach else f"and {apart} that far away"
         distance = rank_shown(verdict.critical_distance)

@@ -1,6 +1,6 @@
 /* Bring the page to life. */
 
-const CHARTS = { ranks: Ranks, curves: Curves, pairs: Pairs, cost: Cost, similarity: Likeness, features: BestFeatures };
+const CHARTS = { ranks: Ranks, curves: Curves, pairs: Pairs, cost: Cost, similarity: Similarity, features: BestFeatures };
 
 document.documentElement.classList.add("scripted");
 for (const table of document.querySelectorAll("table.sortable")) sortable(table);

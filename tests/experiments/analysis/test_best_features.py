@@ -94,7 +94,7 @@ def test_names_of_the_data_set_go_before_those_in_rows_and_without_any_columns_a
     }
     frame = pd.DataFrame([row("a", 0, **first), row("a", 1, [0.1, 0.9, 0.2, 0.0], **dict.fromkeys(ADDED))])
     found = best_features(frame).set_index("column")
-    assert found["feature"].to_dict() == {2: "x,y", 0: "b", 1: "column 1", 3: "column 3"}
+    assert found["feature"].to_dict() == {2: "x,y", 0: "b", 1: "feature 1", 3: "feature 3"}
     assert found["chosen"].to_dict() == {2: 1.0, 0: 1.0, 1: 0.5, 3: 0.5}
     assert found["mean_weight"].to_dict() == {2: 0.35, 0: 0.25, 1: 0.9, 3: 0.0}
     named = best_features(frame, names={"d": ["p", "q", "r", "s"]}).set_index("column")

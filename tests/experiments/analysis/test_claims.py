@@ -9,7 +9,8 @@ import pytest
 from made_up_claims import EXTENTS, claim, everywhere, line, mcc, mlc, posteriors, rows, study, verdict
 
 from experiments.analysis.pairs import PAPER_PAIRS
-from experiments.analysis.paper import claims, wording
+from experiments.analysis.paper import claim as wording
+from experiments.analysis.paper import claims
 from experiments.analysis.paper.claim import Finding, decided
 from experiments.analysis.paper.reported import about_of
 from experiments.cli import publish

@@ -6,7 +6,8 @@ from made_up_claims import EXTENTS, claim, everywhere, line, mcc, posteriors, st
 from scipy import stats
 
 from experiments.analysis.pairs import PAPER_PAIRS
-from experiments.analysis.paper import claims, wording
+from experiments.analysis.paper import claim as wording
+from experiments.analysis.paper import claims
 from experiments.analysis.paper.evidence import Evidence, Folds, drawn_means
 
 HOLDS, NOT = "holds", "does not hold"

@@ -5,7 +5,7 @@ import pytest
 from made_up_claims import EXTENTS, everywhere, mcc, mlc, posteriors, rows, study
 
 from experiments.analysis.paper import claims
-from experiments.analysis.stand_ins import STAND_INS
+from experiments.analysis.same_rankers import STAND_INS
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "cannot be decided"
 FIRST, FASTER = "lowest rank by max F1", "faster than all Relief rankers"

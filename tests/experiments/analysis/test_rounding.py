@@ -34,7 +34,7 @@ def alike(seed):
     return values
 
 
-def test_the_order_of_a_heat_map_does_not_depend_on_the_last_digit_of_a_likeness():
+def test_the_order_of_a_heat_map_does_not_depend_on_the_last_digit_of_a_similarity():
     for seed in range(100):
         exact = alike(seed)
         digits = np.random.default_rng(seed).choice([-1, 0, 1], exact.shape)
@@ -46,7 +46,7 @@ def test_the_order_of_a_heat_map_does_not_depend_on_the_last_digit_of_a_likeness
         assert one == other, seed
 
 
-def test_likenesses_equal_but_for_rounding_are_one_number_and_1_is_1():
+def test_similarities_equal_but_for_rounding_are_one_number_and_1_is_1():
     pairs = pd.DataFrame(
         [("a", "b", 0.1 + 0.2), ("a", "c", 0.3), ("b", "c", 1 - LAST_DIGIT)],
         columns=["ranker_a", "ranker_b", "aufuji"],

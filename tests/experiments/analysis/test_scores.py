@@ -7,9 +7,16 @@ from made_up import config, failed, frame, repeats, row
 from made_up_rows import DISTANCES, RANKERS, mlc_rankers, study
 from scipy import stats
 
-from experiments.analysis.averages import averages, speed_ratios
 from experiments.analysis.groups import groups_of, missing_in_words, missing_of
-from experiments.analysis.scores import MEASURES, common, comparable, fold_scores, score_table
+from experiments.analysis.scores import (
+    MEASURES,
+    averages,
+    common,
+    comparable,
+    fold_scores,
+    score_table,
+    speed_ratios,
+)
 from experiments.analysis.selection import complete_rows, coverage
 
 # --- measures ---

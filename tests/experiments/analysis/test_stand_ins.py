@@ -9,8 +9,8 @@ from made_up_rows import RANKERS, study
 from experiments.analysis.comparison import compare
 from experiments.analysis.groups import groups_of
 from experiments.analysis.pairs import PAPER_PAIRS, pairs_of, paper_pairs, posteriors_of
+from experiments.analysis.same_rankers import STAND_INS, stands_for
 from experiments.analysis.selection import complete_rows
-from experiments.analysis.stand_ins import STAND_INS, stands_for
 from experiments.figures import style
 from experiments.report.figures import draw_group
 
@@ -105,7 +105,7 @@ def drawn(monkeypatch):
 
 def test_the_figure_shows_all_ten_pairs_and_names_the_stand_ins(tmp_path, drawn):
     made, group, pairs = paired(ours())
-    found = draw_group(made, compare(made, group, posterior=answered(pairs)), tmp_path)
+    found = draw_group(compare(made, group, posterior=answered(pairs)), tmp_path)
     (figure,) = (each for stem, each in drawn.items() if stem.endswith("_posterior"))
     shown = [
         (by_gid(axes)["a"].get_text().split("\n", 1)[1], by_gid(axes)["b"].get_text().split("\n", 1)[1])
@@ -123,7 +123,7 @@ def test_the_figure_shows_all_ten_pairs_and_names_the_stand_ins(tmp_path, drawn)
 def test_pairs_of_the_paper_that_are_not_tested_are_named(tmp_path, drawn, undrawn):
     some = {name: each for name, each in ours().items() if name != "mutual_information"}
     made, group, pairs = paired(some)
-    found = draw_group(made, compare(made, group, posterior=answered(pairs)), tmp_path)
+    found = draw_group(compare(made, group, posterior=answered(pairs)), tmp_path)
     note = next(each.note for each in found if each.figure == "posterior")
     assert "Of the paper's 10 pairs not tested: skrebate_multisurf_star – mutual_information." in note
 

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from stored_numbers import Projection
 
-from experiments.analysis.averages import averages
 from experiments.analysis.bayes import hierarchical_test
 from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.critical_distance import average_ranks, compare_ranks
-from experiments.analysis.scores import MEASURES, score_table
+from experiments.analysis.scores import MEASURES, averages, score_table
 from experiments.analysis.ties import equalised, first_best, tied_ranks
 from experiments.config.compose import compose_runs
 from experiments.datasets.loading import load

@@ -28,12 +28,18 @@ def headline(found, **settings):
 # --- verdict ------------------------------------------------------------------------------------
 
 
-def test_the_lowest_rank_is_best_and_the_critical_distance_tells_apart():
+def undecided(found):
+    """Rankers that the best one was tested against without a sure answer."""
+    sure = {*found.surely_beaten, *found.surely_equal, *found.surely_better}
+    return tuple(each for each in found.probabilities["ranker"] if each not in sure)
+
+
+def test_the_lowest_rank_is_best_and_the_critical_distance_says_which_are_different():
     ranks = pd.Series({"c": 3.5, "a": 1.2, "b": 2.1, "d": 3.2})
     found = verdict(ranks, n_datasets=10, critical_distance=2.0)
     assert found.best == ("a",) and found.average_rank == 1.2
     assert (found.runner_up, found.runner_up_rank) == ("b", 2.1)
-    assert found.apart == ("c",) and found.not_apart == ("b", "d"), "3.2 − 1.2 is no more than 2"
+    assert found.significantly_different == ("c",), "b and d are not: 3.2 − 1.2 is no more than 2"
     assert headline(found) == "A comes first by max F1, and is significantly different from 1 of 3 others."
 
 
@@ -53,19 +59,19 @@ def test_posteriors_are_turned_round_so_that_the_best_stands_first():
         "datasets": [9, 8, 7],
     }
     assert (found.surely_beaten, found.surely_equal, found.surely_better) == (("b",), ("c",), ("d",))
-    assert found.undecided == () and found.untested == ()
+    assert undecided(found) == () and found.untested == ()
 
 
 def test_pairs_without_an_answer_are_untested():
     pairs = posteriors(("a", "b", np.nan, np.nan, np.nan, 0), ("a", "c", 0.4, 0.3, 0.3, 5))
     found = verdict(pd.Series({"a": 1.0, "b": 2.0, "c": 3.0}), n_datasets=5, pairs=pairs)
-    assert found.untested == ("b",) and found.undecided == ("c",)
+    assert found.untested == ("b",) and undecided(found) == ("c",)
     assert probabilities("b", ["a"], pairs).empty
 
 
 def test_a_shared_first_place():
     found = verdict(pd.Series({"a": 1.5, "b": 1.5, "c": 3.0}), n_datasets=4, critical_distance=1.0)
-    assert found.best == ("a", "b") and found.runner_up == "c" and found.apart == ("c",)
+    assert found.best == ("a", "b") and found.runner_up == "c" and found.significantly_different == ("c",)
     assert found.probabilities.empty
     assert headline(found) == "A and B share the first place by max F1."
 
@@ -75,8 +81,12 @@ def test_a_first_place_shared_by_one_ranker_under_two_names_is_not_shared():
     pairs = posteriors(("a", "c", 0.97, 0.02, 0.01, 9), ("d", "a", 0.5, 0.4, 0.1, 9))
     found = verdict(ranks, n_datasets=9, critical_distance=2.0, pairs=pairs, same=[("b", "a")])
     assert found.best == ("a", "b") and found.one and found.runner_up == "c"
-    assert found.surely_beaten == ("c",) and found.undecided == ("d",) and found.apart == ("d",)
-    # Both others are told apart: c by the test, d by its rank.
+    assert (
+        found.surely_beaten == ("c",)
+        and undecided(found) == ("d",)
+        and found.significantly_different == ("d",)
+    )
+    # Both others are significantly different: c by the test, d by its rank.
     assert headline(found) == (
         "A, which on these data is the same as B, comes first by max F1, and is significantly different from "
         "2 of 2 others."

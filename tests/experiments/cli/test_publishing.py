@@ -365,7 +365,7 @@ def test_figures_of_the_texts_are_those_of_the_published_rows(tmp_path):
         for name in studies:
             told = publish.compared(name)
             for comparison in told.comparisons:
-                draw_group(told.frame, comparison, tmp_path)
+                draw_group(comparison, tmp_path)
     for file in files:
         shown, drawn = (
             np.asarray(Image.open(folder / file).convert("RGB"), dtype=int)

@@ -256,7 +256,7 @@ def test_ctrl_c_leaves_nothing_behind(done, monkeypatch, capsys, tmp_path):
     def pressed(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("experiments.report.page.ranked_table._curve", pressed)
+    monkeypatch.setattr("experiments.report.ranked_table._curve_table", pressed)
     typed = [done[2][0], "--target", TARGET, "--out", str(tmp_path / "new"), "--folds", "2", "--repeats", "1"]
     assert command.main([*typed, "--permutations", "0", "--subsamples", "0", "--jobs", "1"]) == 130
     assert "nothing was written" in capsys.readouterr().err

@@ -8,8 +8,7 @@ from sklearn.datasets import dump_svmlight_file, load_diabetes, make_friedman1
 
 from experiments.config.compose import compose_runs
 from experiments.datasets import load
-from experiments.datasets.loading import checksum_of
-from experiments.datasets.sampling import sampled
+from experiments.datasets.loading import checksum_of, sampled
 from experiments.errors import ConfigError, DatasetError
 
 N = 30

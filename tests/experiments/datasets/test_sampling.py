@@ -5,10 +5,9 @@ import pytest
 from scipy import sparse
 
 from experiments.analysis.groups import groups_of
-from experiments.analysis.paper.datasets import dataset_table
+from experiments.analysis.paper.tables import dataset_table
 from experiments.config.compose import compose_runs
-from experiments.datasets.loading import Dataset, checksum_of
-from experiments.datasets.sampling import sampled
+from experiments.datasets.loading import Dataset, checksum_of, sampled
 from experiments.errors import ConfigError
 from experiments.execution.runner import run_study
 from experiments.report.page.sentences import extent
@@ -84,11 +83,11 @@ def test_a_study_of_a_sample_says_so_in_its_rows_and_words(tmp_path):
     frame = outcome.frame[outcome.frame["kind"] == "ranking"]
     assert set(frame["n_train"] + frame["n_test"]) == {80} and len(frame) == 4
     (group,) = groups_of(configs)
-    assert group.max_rows == 80 and "a sample of at most 80 rows" in group.extent
+    assert group.max_rows == 80 and "a random subset of at most 80 samples" in group.extent
     assert "a random subset of at most 80 samples" in extent(configs[0]["protocol"])
     (line,) = dataset_table(outcome.frame, group).to_dict("records")
     assert line["rows"] == 80 and np.isnan(line["nonzero_share"])
-    assert "A sample of 80 of 569 rows" in line["differs"]
+    assert "A random subset of 80 of 569 samples" in line["differs"]
     (group,) = groups_of(whole)
     assert group.max_rows is None and "sample" not in group.extent
     (line,) = dataset_table(outcome.frame.iloc[:0], group).to_dict("records")

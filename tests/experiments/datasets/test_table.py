@@ -111,7 +111,6 @@ def test_every_format_gives_the_same_table(make):
     assert table.categories == {1: ["blue", "green", "red"]}
     codes = FRAME["colour"].map({"blue": 0, "green": 1, "red": 2}).to_numpy(float)
     np.testing.assert_array_equal(table.X[:, 1], codes)
-    assert table.sample_names == tuple(FRAME["sample"])
     assert [why for _, why in table.name_columns] == ["holds another value in each row"]
     assert table.missing.sum() == 2 and table.constant == []
 
@@ -219,7 +218,7 @@ def ids(values, name, **more):
 def test_a_column_of_sample_names_is_found(values, name, why):
     table = ids(values, name)
     assert table.name_columns == ((name or "number 1", why),)
-    assert table.names == ("f",) and table.sample_names == tuple(str(each) for each in values)
+    assert table.names == ("f",)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +232,7 @@ def test_a_column_of_sample_names_is_found(values, name, why):
 )
 def test_a_feature_is_not_taken_for_sample_names(values, name):
     table = ids(values, name)
-    assert table.names == (name, "f") and table.name_columns == () and table.sample_names == ()
+    assert table.names == (name, "f") and table.name_columns == ()
 
 
 @pytest.mark.parametrize("values", [["P01", "P02", "x7", "q"], [1001, 1007, 1003, 1020]])

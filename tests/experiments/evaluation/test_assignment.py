@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from experiments.config.compose import compose_runs
 from experiments.datasets import load
 from experiments.datasets.assignment import Assignment
-from experiments.datasets.sampling import sampled
+from experiments.datasets.loading import sampled
 from experiments.errors import ConfigError, DatasetError
 from experiments.evaluation.cell import cells_of
 from experiments.evaluation.splits import SplitError, folds

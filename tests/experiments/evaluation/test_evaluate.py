@@ -6,6 +6,7 @@ import logging
 import cheap
 import numpy as np
 import pytest
+from listening import LASTING
 from scipy import sparse
 from sklearn.feature_selection import f_classif
 from sklearn.linear_model import LogisticRegression
@@ -25,7 +26,7 @@ from experiments.evaluation.evaluate import (
 from experiments.evaluation.options import FitOptions
 from experiments.evaluation.splits import folds
 from experiments.metrics.relative_f1 import feature_grid
-from experiments.schema import ROW_SCHEMA, VOLATILE_COLUMNS
+from experiments.schema import ROW_SCHEMA
 from experiments.store.rows import from_frame, to_frame
 
 LOGISTIC = {"_target_": "sklearn.linear_model.LogisticRegression", "C": 1.0, "max_iter": 10000}
@@ -212,8 +213,7 @@ def test_random_rankers_repeat_themselves():
     first = evaluated(one, X, y)
     np.random.seed(99)  # noqa: NPY002 - the global state must not matter
     second = evaluated(one, X, y)  # also: warm by now
-    same = [name for name in ROW_SCHEMA.names if name not in VOLATILE_COLUMNS]
-    assert first.table.select(same).equals(second.table.select(same))
+    assert first.table.select(LASTING).equals(second.table.select(LASTING))
     assert len({tuple(weights) for weights in first.frame["weights"]}) == 3
 
 

@@ -25,7 +25,7 @@ from experiments.evaluation.cell import cells_of
 from experiments.evaluation.evaluate import evaluate_all_features, evaluate_ranking, fold_seed
 from experiments.evaluation.splits import folds
 from experiments.execution.runner import run_study
-from experiments.learners import forest, self_check
+from experiments.learners import forest
 from experiments.learners.forest import fit_predict, fit_predict_labels
 from experiments.metrics.f1 import f1_micro_macro_labels
 from experiments.rankers import rank
@@ -153,7 +153,7 @@ def test_rows_do_not_depend_on_whose_trees_they_are(monkeypatch, as_csr):
     )
     tables = []
     for passes in (True, False):
-        monkeypatch.setattr(self_check, "passes", lambda passes=passes: passes)
+        monkeypatch.setattr(forest, "passes_self_check", lambda passes=passes: passes)
         tables.append(evaluated(cell(grid_points=5), X, y).table)
     # Forests during which functions are compiled are grown once more, for their time.
     n_own, n_learner = ways.count("own_trees"), ways.count("learner")

@@ -11,17 +11,16 @@ from folders import PROJECT_ROOT
 from made_up_rows import RANKERS, mlc_rankers, study
 from matplotlib.colors import to_hex
 
-from experiments.analysis.averages import averages
 from experiments.analysis.comparison import compare
-from experiments.analysis.convergence import convergence
+from experiments.analysis.curves import convergence
 from experiments.analysis.groups import groups_of
+from experiments.analysis.scores import averages
 from experiments.figures import (
     area,
     critical_distance,
     posterior,
     recovery,
     rf1_curve,
-    rf1_panels,
     style,
     times,
 )
@@ -140,7 +139,7 @@ def test_one_colour_in_all_figures_and_on_the_page(tmp_path):
     look_at(area.figure(c.averages["aurf1"], c.scores["aurf1"], title="t"), "interval {}")
     look_at(critical_distance.figure(c.ranks["best_f1"], title="t"), "{}")
     look_at(rf1_curve.figure(mine, title="t"), "curve {}")
-    look_at(rf1_panels.figure(mine, title="t", panels=dict.fromkeys(SOME, "p")), "curve {}")
+    look_at(rf1_curve.in_panels(mine, title="t", panels=dict.fromkeys(SOME, "p")), "curve {}")
     look_at(convergence_drawing.figure(points, title="t"), "{}")
     lines = recovery.figure(shares).axes[0].get_lines()
     found |= {line.get_label(): found[line.get_label()] | {line.get_color()} for line in lines}

@@ -8,29 +8,23 @@ import pytest
 from boxes import assert_ticks_apart, assert_tidy, by_gid, texts
 from made_up_rows import MLC_DATASETS, mlc_rankers, study
 
-from experiments.analysis.averages import averages
 from experiments.analysis.comparison import compare
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import branch_of, groups_of
-from experiments.analysis.paper import densities as kernel
 from experiments.analysis.paper import measurements
-from experiments.analysis.scores import score_table
+from experiments.analysis.scores import averages, score_table
 from experiments.analysis.selection import complete_rows
 from experiments.figures import (
-    adaptive_k,
     area,
     convergence,
-    densities,
-    latent_dimension,
     layout,
-    phases,
     posterior,
-    rf1_panels,
+    side_experiments,
     similarity,
-    sparsification,
     style,
     times,
 )
+from experiments.figures.rf1_curve import in_panels
 from experiments.report.curves import best_of_panels, panels_of
 from experiments.report.figures import draw_group, draw_measurements
 
@@ -49,7 +43,7 @@ def mcc():
 
 @pytest.fixture(scope="module")
 def mlc():
-    """48 rankers of labels."""
+    """48 multi-label rankers."""
     made, configs = study(MLC_DATASETS[:3], mlc_rankers(), task="multilabel", n_splits=2, n_repeats=1)
     (group,) = groups_of(configs)
     return complete_rows(made, group.expected), group
@@ -105,7 +99,7 @@ def without_times(rankers, **settings):
 def test_times_that_are_not_there_have_the_true_reason(states, said, ranks_said, tmp_path):
     made, group = without_times("abc", states=states)
     comparison = compare(made, group)
-    drawn = {each.figure: each for each in draw_group(made, comparison, tmp_path)}
+    drawn = {each.figure: each for each in draw_group(comparison, tmp_path)}
     assert said in comparison.nothing("fit_seconds")
     assert ranks_said in comparison.rank_reasons["fit_seconds"]
     for name in ("times", "critical_distance_fit_seconds"):
@@ -119,7 +113,7 @@ def test_the_reason_stands_on_the_figure(tmp_path, monkeypatch):
         style, "save", lambda figure, folder, stem: kept.update({stem: figure}) or save(figure, folder, stem)
     )
     made, group = without_times("abc")
-    draw_group(made, compare(made, group), tmp_path)
+    draw_group(compare(made, group), tmp_path)
     for name in ("times", "critical_distance_fit_seconds"):
         said = " ".join(by_gid(kept[f"{group.name}_{name}"])["nothing"].get_text().split())
         assert said.startswith("3 rankers are complete, but their rows hold no times"), name
@@ -128,7 +122,7 @@ def test_the_reason_stands_on_the_figure(tmp_path, monkeypatch):
 def test_rankers_without_times_are_named_apart(tmp_path):
     made, group = without_times("b")
     comparison = compare(made, group)
-    drawn = {each.figure: each for each in draw_group(made, comparison, tmp_path)}
+    drawn = {each.figure: each for each in draw_group(comparison, tmp_path)}
     assert "Complete, but without times: B." in drawn["times"].note
     assert "share too few" not in drawn["times"].note
     assert list(comparison.averages["fit_seconds"]["ranker"]) == ["a", "c"]
@@ -319,7 +313,7 @@ def sparsity_points(datasets=("d", "e")):
 
 def test_sparsification_shows_all_and_the_estimate():
     points = sparsity_points()
-    figure = sparsification.figure(points, title="sparsification", note=NOTE)
+    figure = side_experiments.sparsification(points, title="sparsification", note=NOTE)
     found = by_gid(figure.axes[0])
     mine = points[(points["dataset"] == "e") & ~points["estimated"]]
     np.testing.assert_array_equal(found["e"].get_xydata(), mine[["epsilon", "share"]])
@@ -331,14 +325,14 @@ def test_sparsification_shows_all_and_the_estimate():
 
 def test_densities_show_points_over_their_density():
     points = sparsity_points([f"data set {n}" for n in range(8)])
-    density = kernel.density_of_shares(points["share_before"], points["share"])
-    figure = densities.figure(points, density, title="densities", note=NOTE)
+    density = measurements.density_of_shares(points["share_before"], points["share"])
+    figure = side_experiments.densities(points, density, title="densities", note=NOTE)
     found = by_gid(figure.axes[0])
     mine = points[points["dataset"] == "data set 3"]
     np.testing.assert_array_equal(found["data set 3"].get_xydata(), mine[["share_before", "share"]])
     assert found["as before"].get_xydata().tolist() == [[0, 0], [1, 1]]
     assert_tidy(figure)
-    bare = densities.figure(points.head(4), kernel.density_of_shares([1.0], [0.5]), title="t")
+    bare = side_experiments.densities(points.head(4), measurements.density_of_shares([1.0], [0.5]), title="t")
     assert "data set 0" in by_gid(bare.axes[0])
 
 
@@ -347,29 +341,29 @@ def test_density_of_shares_is_that_of_scipy():
 
     rng = np.random.default_rng(0)
     before, after = rng.random(20), rng.random(20)
-    found = kernel.density_of_shares(before, after, n_points=5)
+    found = measurements.density_of_shares(before, after, n_points=5)
     expected = gaussian_kde(np.array([before, after]))(found[["before", "after"]].to_numpy().T)
     np.testing.assert_allclose(found["density"], expected)
-    assert not len(kernel.density_of_shares([0.5, 0.5, 0.5], [0.1, 0.2, 0.3]))
-    assert not len(kernel.density_of_shares([], []))
+    assert not len(measurements.density_of_shares([0.5, 0.5, 0.5], [0.1, 0.2, 0.3]))
+    assert not len(measurements.density_of_shares([], []))
 
 
 @pytest.mark.parametrize(("n_points", "there"), [(5, False), (18, False), (19, True), (40, True)])
 def test_few_points_have_no_density(n_points, there):
     rng = np.random.default_rng(1)
     before, after = rng.random(n_points), rng.random(n_points)
-    assert bool(len(kernel.density_of_shares(before, after))) is there
+    assert bool(len(measurements.density_of_shares(before, after))) is there
     # The same points many times are no more points.
-    assert bool(len(kernel.density_of_shares(np.tile(before, 9), np.tile(after, 9)))) is there
+    assert bool(len(measurements.density_of_shares(np.tile(before, 9), np.tile(after, 9)))) is there
 
 
 @pytest.mark.parametrize(("counts", "there"), [([1, 2], False), ([1, 3], True)])
 def test_few_numbers_of_neighbours_have_no_density(counts, there):
-    found = kernel.density_of_neighbors(counted([2, 50], counts))
+    found = measurements.density_of_neighbors(counted([2, 50], counts))
     assert found["density"].notna().all() == there
     if not there:
         assert found["k"].tolist() == [2.0, 50.0] and found["n"].tolist() == [3, 3]
-        figure = adaptive_k.figure(found, title="k")
+        figure = side_experiments.adaptive_k(found, title="k")
         assert by_gid(figure.axes[0])["single d"].get_xydata().tolist() == [[2, 0], [50, 0]]
 
 
@@ -399,20 +393,20 @@ def counted(neighbors, counts, class_size=100, dataset="d", ranker="r"):
 
 @pytest.mark.parametrize("neighbors", [[1, 2, 99], [1], [100], [3, 40]])
 def test_densities_of_k_have_area_one_between_one_and_the_class(neighbors):
-    found = kernel.density_of_neighbors(counted(neighbors, [5] * len(neighbors)), n_points=2000)
+    found = measurements.density_of_neighbors(counted(neighbors, [5] * len(neighbors)), n_points=2000)
     assert found["k"].min() == pytest.approx(1) and found["k"].max() == pytest.approx(100)
     assert np.trapezoid(found["density"], np.log10(found["k"])) == pytest.approx(1, abs=1e-3)
     assert found["n"].iloc[0] == 5 * len(neighbors)
 
 
 def test_median_k_goes_by_counts_and_rows_without_neighbours_do_not_count():
-    found = kernel.density_of_neighbors(counted([0, 1, 7, 50], [100, 2, 5, 2]))
+    found = measurements.density_of_neighbors(counted([0, 1, 7, 50], [100, 2, 5, 2]))
     assert found["median"].unique().tolist() == [7.0]
     assert found["n"].unique().tolist() == [9]
 
 
 def test_a_single_possible_k_has_no_density():
-    found = kernel.density_of_neighbors(counted([1], [4], class_size=1))
+    found = measurements.density_of_neighbors(counted([1], [4], class_size=1))
     assert found["k"].tolist() == [1.0] and found["density"].isna().all()
 
 
@@ -423,8 +417,8 @@ def test_adaptive_k_has_a_panel_per_ranker():
         for ranker in ("r", "s")
     ]
     parts.append(counted([1], [9], class_size=1, dataset="single"))
-    density = kernel.density_of_neighbors(pd.concat(parts))
-    figure = adaptive_k.figure(density, title="k", note=NOTE, labels={"r": "R"})
+    density = measurements.density_of_neighbors(pd.concat(parts))
+    figure = side_experiments.adaptive_k(density, title="k", note=NOTE, labels={"r": "R"})
     assert [axes.get_title() for axes in figure.axes] == ["R", "s"]
     mine = density[(density["ranker"] == "s") & (density["dataset"] == "e")]
     np.testing.assert_array_equal(by_gid(figure.axes[1])["e"].get_xydata(), mine[["k", "density"]])
@@ -439,7 +433,9 @@ def test_phases_add_up_to_the_whole_bar():
         ["chess", "r", "embed", 0.5, 1.0, 0.0, 0.5, 3],
     ]
     columns = ["dataset", "ranker", "phase", "seconds", "share", "before", "total", "n_repeats"]
-    figure = phases.figure(pd.DataFrame(lines, columns=columns), title="phases", note=NOTE, labels={"r": "R"})
+    figure = side_experiments.phases(
+        pd.DataFrame(lines, columns=columns), title="phases", note=NOTE, labels={"r": "R"}
+    )
     (axes,) = figure.axes
     bars = {each.get_gid(): (each.get_x(), each.get_width()) for each in axes.patches}
     assert bars["p53 r embed"] == (0.0, 0.75) and bars["p53 r weights"] == (0.75, 0.25)
@@ -457,7 +453,7 @@ def test_the_line_of_the_latent_dimension_goes_through_the_origin():
     ]
     columns = ["dataset", "protocol", "ranker", "repeat", "rows", "log_ratio", "minus_log_rest", "slope"]
     points = pd.DataFrame(lines, columns=columns)
-    figure = latent_dimension.figure(points, title="dimension", note=NOTE)
+    figure = side_experiments.latent_dimension(points, title="dimension", note=NOTE)
     ranked, raw = figure.axes
     found = by_gid(ranked)
     np.testing.assert_array_equal(found["points"].get_xydata(), points[["log_ratio", "minus_log_rest"]][:3])
@@ -482,7 +478,7 @@ def panels_figure(rows, group, dataset, **settings):
     mine = rows[rows["dataset"] == dataset]
     points = rf1_curve(mine)
     panels, named = panels_of(group, list(points["ranker"].unique()))
-    figure = rf1_panels.figure(
+    figure = in_panels(
         points, title="curves", note=NOTE, panels=panels, labels=group.labels | named, **settings
     )
     return points, panels, figure
@@ -572,7 +568,7 @@ def test_names_in_the_legend_of_a_panel_are_shown_as_they_are(mcc):
     points = rf1_curve(rows[rows["dataset"] == rows["dataset"].iloc[0]])
     panels = dict.fromkeys(points["ranker"], "$p$")
     labels = {"reliefe": "_mine", "relieff": "R$_$F", "random_forest": "cost $a_$b^{"}
-    figure = rf1_panels.figure(points, title="t", panels=panels, labels=labels)
+    figure = in_panels(points, title="t", panels=panels, labels=labels)
     named = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert set(labels.values()) <= set(named) and len(named) == len(panels)
     assert_tidy(figure)
@@ -611,12 +607,14 @@ def test_the_band_is_that_of_the_panels_best():
         lambda: similarity.figure(pd.DataFrame([[1.0]], index=["a"], columns=["a"]), title="t", note=NOTE),
         lambda: posterior.figure([], {}, {}, title="t", note=NOTE),
         lambda: convergence.figure(points_of().head(0), title="t", note=NOTE),
-        lambda: sparsification.figure(sparsity_points().head(0), title="t", note=NOTE),
-        lambda: densities.figure(sparsity_points().head(0), pd.DataFrame(), title="t", note=NOTE),
-        lambda: adaptive_k.figure(kernel.density_of_neighbors(counted([], [])), title="t", note=NOTE),
-        lambda: phases.figure(pd.DataFrame(), title="t", note=NOTE),
-        lambda: latent_dimension.figure(pd.DataFrame(), title="t", note=NOTE),
-        lambda: rf1_panels.figure(pd.DataFrame(), title="t", note=NOTE, panels={}),
+        lambda: side_experiments.sparsification(sparsity_points().head(0), title="t", note=NOTE),
+        lambda: side_experiments.densities(sparsity_points().head(0), pd.DataFrame(), title="t", note=NOTE),
+        lambda: side_experiments.adaptive_k(
+            measurements.density_of_neighbors(counted([], [])), title="t", note=NOTE
+        ),
+        lambda: side_experiments.phases(pd.DataFrame(), title="t", note=NOTE),
+        lambda: side_experiments.latent_dimension(pd.DataFrame(), title="t", note=NOTE),
+        lambda: in_panels(pd.DataFrame(), title="t", note=NOTE, panels={}),
     ],
 )
 def test_without_numbers_a_figure_says_so(make):

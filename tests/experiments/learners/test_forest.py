@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from experiments import datasets
 from experiments.config.compose import compose_runs
-from experiments.learners import random_forest, self_check
+from experiments.learners import forest, random_forest
 from experiments.learners.forest import LEARNER, OWN_TREES, fit_predict
 from experiments.learners.random_forest import Forest, covers
 
@@ -176,13 +176,13 @@ def test_other_learners_and_data_are_left_to_scikit_learn():
 
 @pytest.fixture
 def unchecked():
-    self_check.passes.cache_clear()
+    forest.passes_self_check.cache_clear()
     yield
-    self_check.passes.cache_clear()
+    forest.passes_self_check.cache_clear()
 
 
 def test_the_check_passes_with_the_installed_scikit_learn_and_says_nothing(unchecked, caplog):
-    assert self_check.passes()
+    assert forest.passes_self_check()
     assert not caplog.records
 
 
@@ -204,7 +204,7 @@ def test_a_check_that_fails_to_run_leaves_forests_to_scikit_learn(unchecked, mon
         raise RuntimeError("no such kernel")
 
     monkeypatch.setattr(random_forest, "describe_columns", broken)
-    assert not self_check.passes()
+    assert not forest.passes_self_check()
     assert "RuntimeError: no such kernel" in caplog.text
 
 

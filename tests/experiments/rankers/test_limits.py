@@ -13,7 +13,8 @@ from studies import patient
 
 from experiments.rankers import isolation
 from experiments.rankers.fitting import FitEnded, Here, Limits, described
-from experiments.rankers.isolation import SubprocessFitter, settled
+from experiments.rankers.isolation import SubprocessFitter
+from experiments.store.rows import settled
 
 DATA = cheap.blobs()
 X, Y = DATA.X, DATA.labels
@@ -199,13 +200,16 @@ def test_a_limit_settles_a_fold_until_it_is_raised():
     def row(status, seconds=None, mib=None):
         return {"status": status, "time_limit_seconds": seconds, "memory_limit_mib": mib}
 
-    assert settled(row("ok"), Limits()) and not settled(row("failed"), Limits(1, 1))
-    assert settled(row("timeout", 10.0), Limits(10)) and settled(row("timeout", 10.0), Limits(5))
-    assert not settled(row("timeout", 10.0), Limits(11)) and not settled(row("timeout", 10.0), Limits())
-    assert not settled(row("timeout", 10.0), Limits(None, 99))
-    assert settled(row("out_of_memory", None, 800.0), Limits(5, 800))
-    assert not settled(row("out_of_memory", None, 800.0), Limits(5, 801))
-    assert not settled(
+    def is_last(row, limits):
+        return settled(row, limits.seconds, limits.memory_mib)
+
+    assert is_last(row("ok"), Limits()) and not is_last(row("failed"), Limits(1, 1))
+    assert is_last(row("timeout", 10.0), Limits(10)) and is_last(row("timeout", 10.0), Limits(5))
+    assert not is_last(row("timeout", 10.0), Limits(11)) and not is_last(row("timeout", 10.0), Limits())
+    assert not is_last(row("timeout", 10.0), Limits(None, 99))
+    assert is_last(row("out_of_memory", None, 800.0), Limits(5, 800))
+    assert not is_last(row("out_of_memory", None, 800.0), Limits(5, 801))
+    assert not is_last(
         row("out_of_memory"), Limits(5, 801)
     )  # refused by the system, on some other machine perhaps
     assert not Limits() and Limits(1) and Limits(None, 1)

@@ -84,7 +84,7 @@ def test_what_limits_the_counts_is_said(few, tmp_path):
     text, _ = shown(frame, configs, tmp_path)
     assert "best features of 200, by 4 folds" in text
     assert "Rankings were kept of 4 of 6 folds: chess." in text
-    assert f"column {best_features(frame)['column'].iloc[0]} " in text  # without names columns are counted
+    assert f"feature {best_features(frame)['column'].iloc[0]} " in text  # without names features are counted
     tied = frame.assign(weights=[np.repeat(np.arange(25.0), 8)] * len(frame))
     text, _ = shown(tied, configs, tmp_path)
     assert "In 6 folds equal weights share the places up to the 20th." in text

@@ -1,6 +1,7 @@
 """A name is never markup: in every figure, in LaTeX, on the page and on the console."""
 
 import functools
+import inspect
 import io
 import re
 
@@ -17,20 +18,15 @@ from experiments.cli.main import run
 from experiments.config.compose import compose_runs
 from experiments.config.validation import one_line
 from experiments.figures import (
-    adaptive_k,
     area,
     convergence,
-    densities,
-    latent_dimension,
     layout,
-    phases,
     posterior,
     ranked_table,
     recovery,
     rf1_curve,
-    rf1_panels,
+    side_experiments,
     similarity,
-    sparsification,
     style,
     times,
 )
@@ -105,7 +101,7 @@ def every_figure(names):
     yield "rf1_curve", rf1_curve.figure(curves_of(names), title=title, note=note, labels=labels)
     yield (
         "rf1_panels",
-        rf1_panels.figure(curves_of(names), title=title, note=note, panels=labels, labels=labels),
+        rf1_curve.in_panels(curves_of(names), title=title, note=note, panels=labels, labels=labels),
     )
     yield "recovery", recovery.figure(curves_of(names), labels=labels, note=note)
     yield (
@@ -139,11 +135,11 @@ def every_figure(names):
             note=note,
         ),
     )
-    yield "sparsification", sparsification.figure(sparse, title=title, note=note)
-    yield "densities", densities.figure(sparse, pd.DataFrame(), title=title, note=note)
+    yield "sparsification", side_experiments.sparsification(sparse, title=title, note=note)
+    yield "densities", side_experiments.densities(sparse, pd.DataFrame(), title=title, note=note)
     yield (
         "adaptive_k",
-        adaptive_k.figure(
+        side_experiments.adaptive_k(
             pd.concat([measured(name, **ks) for name in names], **of_names),
             title=title,
             note=note,
@@ -152,7 +148,7 @@ def every_figure(names):
     )
     yield (
         "phases",
-        phases.figure(
+        side_experiments.phases(
             pd.concat(
                 [measured(name, phase=names, seconds=0.1, share=0.1, total=1.0) for name in names], **of_names
             ).assign(before=lambda frame: 0.1 * (frame.index % len(names)), n_repeats=1),
@@ -161,7 +157,10 @@ def every_figure(names):
             labels=labels,
         ),
     )
-    yield "latent_dimension", latent_dimension.figure(measured("x", **points), title=title, note=note)
+    yield (
+        "latent_dimension",
+        side_experiments.latent_dimension(measured("x", **points), title=title, note=note),
+    )
     weights = np.linspace(1, -0.2, len(names))
     yield "ranked_table", ranked_table.bars(names, weights, keep=2, q_values=np.abs(weights))
     yield "empty", layout.empty(title, title, note)
@@ -172,7 +171,13 @@ def test_no_figure_is_left_out():
     modules = {path.stem for path in (PROJECT_ROOT / "experiments" / "figures").glob("*.py")}
     # Three are no figures; critical distances are drawn by the report below.
     others = {"__init__", "style", "layout", "heatmap", "critical_distance"}
-    assert modules - others == set(FIGURES) - {"empty"}
+    functions = inspect.getmembers(side_experiments, inspect.isfunction)
+    side = {
+        name for name, each in functions if each.__module__ == side_experiments.__name__ and name[0] != "_"
+    }
+    assert side and side <= set(FIGURES)
+    drawn_by = {"rf1_panels": "rf1_curve", **dict.fromkeys(side, "side_experiments")}
+    assert modules - others == {drawn_by.get(name, name) for name in FIGURES} - {"empty"}
 
 
 def read_as_formulas(figure):

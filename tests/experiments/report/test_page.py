@@ -422,7 +422,7 @@ def test_the_first_screen_names_what_average_ranks_leave_out(tmp_path):
     assert 'class="apart"' not in pages.write(tmp_path, frame, configs, tested=False)[0].read_text()
 
 
-def test_likeness_is_told_with_as_many_decimals_as_tell_it_apart(tmp_path):
+def test_similarity_is_shown_with_as_many_decimals_as_make_it_different(tmp_path):
     names = [f"r{n}" for n in range(6)]
     values = 1 - 0.0025 * np.abs(np.subtract.outer(np.arange(6), np.arange(6)))  # 0.9875 to 0.9975
     packed = charts.square(

@@ -253,7 +253,7 @@ def test_a_name_leads_to_the_rankers_page(few):
     assert page.locator("[data-ranker-page]:visible h3").inner_text() == "Fair"
 
 
-def test_likeness(few):
+def test_similarity(few):
     page, comparison = few
     chart = page.locator("[data-chart=similarity]")
     chart.locator("select").select_option(label="weights of the features")

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from made_up import config, failed, frame, repeats, row
 
-from experiments.analysis.selection import expected_of
-from experiments.analysis.standing import STATES, standing, work_left
+from experiments.analysis.selection import STATES, expected_of, standing, work_left
 from experiments.report import status
 
 

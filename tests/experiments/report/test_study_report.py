@@ -18,8 +18,7 @@ from experiments.analysis.comparison import compare
 from experiments.analysis.groups import groups_of
 from experiments.analysis.pairs import PAPER_PAIRS, ROPE, pairs_of
 from experiments.analysis.paper import claims as paper
-from experiments.analysis.paper.complexity import complexity_table, growth
-from experiments.analysis.paper.datasets import dataset_table
+from experiments.analysis.paper.tables import complexity_table, dataset_table, growth
 from experiments.analysis.scores import MEASURES, score_table
 from experiments.analysis.selection import complete_rows
 from experiments.config.compose import compose_runs

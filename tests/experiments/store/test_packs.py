@@ -206,7 +206,7 @@ def test_damage_that_comes_after_the_look_is_seen_when_rows_are_read(store):
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all", "cut", "foreign", "folder"])
-def test_a_pack_without_a_good_end_is_set_aside(store, content):
+def test_a_pack_without_a_good_end_is_quarantined(store, content):
     filled(store, KEYS[:3])
     folder = store.results / "rows" / "packs"
     folder.mkdir()
@@ -226,7 +226,7 @@ def test_a_pack_without_a_good_end_is_set_aside(store, content):
     assert aside.name.startswith("x.parquet") and not path.exists()
 
 
-def test_a_torn_file_among_those_to_pack_is_set_aside_and_the_others_packed(store):
+def test_a_torn_file_among_those_to_pack_is_quarantined_and_the_others_packed(store):
     filled(store, KEYS[:5])
     store.path(KEYS[2]).write_bytes(b"torn")
     assert store.compact(at_least=1) == 4

@@ -174,7 +174,7 @@ def test_no_byte_can_change_unseen(store):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99, 1.0])
-def test_a_torn_file_is_set_aside_named_and_kept(store, caplog, share):
+def test_a_torn_file_is_quarantined_named_and_kept(store, caplog, share):
     store.write(KEY, rows())
     path = store.path(KEY)
     whole = path.read_bytes()
@@ -203,7 +203,7 @@ def foreign_folder(path):
 
 
 @pytest.mark.parametrize("make", [foreign_text, foreign_parquet, foreign_folder])
-def test_a_foreign_file_is_set_aside(store, make):
+def test_a_foreign_file_is_quarantined(store, make):
     path = store.path(KEY)
     path.parent.mkdir(parents=True)
     make(path)
@@ -227,7 +227,7 @@ def test_rows_of_another_version_are_foreign(store, monkeypatch):
     assert store.read(KEY) is None and "columns" in store.quarantined[0].reason
 
 
-def test_a_good_file_that_came_in_between_is_not_set_aside(store, monkeypatch):
+def test_a_good_file_that_came_in_between_is_not_quarantined(store, monkeypatch):
     """Another process replaces the torn file after it was read here and before it is moved."""
     store.write(KEY, rows())
     path = store.path(KEY)

@@ -1,10 +1,16 @@
-"""The paper's table of complexities, and how times really grow with rows and features."""
+"""The paper's tables of data sets and complexities, with what the rows of a study say beside them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+
+from experiments.analysis.groups import Group
+
+_QUANTITIES = ("rows", "features", "classes", "nonzero_share")
 
 #: Ranker → algorithm, time and space, as the paper states them (its table "Computational complexity of feature
 #: importance estimation"; s = |I| for Relief algorithms, t trees, ν representatives, d dimensions), in LaTeX.
@@ -33,7 +39,7 @@ def growth(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame:
     seconds : DataFrame
         Data sets × rankers, mean seconds of a fit (:func:`experiments.analysis.scores.score_table`).
     sizes : DataFrame
-        From :func:`experiments.analysis.paper.datasets.dataset_table`.
+        From :func:`experiments.analysis.paper.tables.dataset_table`.
 
     Returns
     -------
@@ -48,8 +54,8 @@ def growth(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame:
     -----
     Ordinary least squares on logarithms, intervals by Student's t with ``n_left`` degrees of freedom. With five
     data sets two are left and an interval is 4.3 standard errors wide to each side; and where the data sets with
-    many features have few rows, the two exponents cannot be told apart well. Data sets differ in more than their
-    size, so these are descriptions of a study's times and not complexities.
+    many features have few samples, the estimates of the two exponents are strongly correlated. Data sets differ in
+    more than their size, so these are descriptions of a study's times and not complexities.
     """
     shape = sizes.set_index("dataset")[["rows", "features"]].dropna()
     lines = []
@@ -103,3 +109,56 @@ def complexity_table(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame
     return (
         pd.DataFrame(lines, columns=columns).fillna({"n_left": 0}).astype({"n_datasets": int, "n_left": int})
     )
+
+
+def dataset_table(frame: pd.DataFrame, group: Group) -> pd.DataFrame:
+    """Describe the data sets of a group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows; where there are some, they say how many samples and features a data set has.
+    group : Group
+        Its configurations state the shapes that the loader checks data against, and the paper's.
+
+    Returns
+    -------
+    DataFrame
+        One line per data set: ``dataset``; ``rows``, ``features``, ``classes`` (labels of multi-label data),
+        ``nonzero_share``; the same with ``paper_`` (NaN where the paper has none); ``differs`` (why they are
+        not the same, ""); ``here`` (False where the data set is not on this machine); ``citation``,
+        ``licence``.
+
+    Notes
+    -----
+    Source: the paper's two tables of data sets.
+    """
+    lines = []
+    for name, block in group.datasets.items():
+        stated, paper = block.get("expected") or {}, block.get("paper") or {}
+        seen = frame[(frame["dataset"] == name) & (frame["status"] == "ok") & (frame["kind"] == "ranking")]
+        line: dict[str, Any] = {"dataset": name}
+        line |= {each: _number(stated.get(each)) for each in _QUANTITIES}
+        if len(seen):
+            line["rows"] = float((seen["n_train"] + seen["n_test"]).max())
+            line["features"] = float(seen["n_features"].max())
+        differs = [str(block.get("differs") or "")]
+        if group.max_rows is not None and (stated.get("rows") or 0) > group.max_rows:
+            line["nonzero_share"] = np.nan  # stated of all samples
+            differs.append(
+                f"A random subset of {group.max_rows:,} of {stated['rows']:,} samples (protocol {group.protocol})."
+            )
+        line |= {f"paper_{each}": _number(paper.get(each)) for each in _QUANTITIES}
+        line |= {
+            "differs": " ".join(" ".join(differs).split()),
+            "here": name not in group.absent,
+            "citation": " ".join(str(block.get("citation") or "").split()),
+            "licence": " ".join(str(block.get("licence") or "").split()),
+        }
+        lines.append(line)
+    columns = ["dataset", *_QUANTITIES, *(f"paper_{each}" for each in _QUANTITIES)]
+    return pd.DataFrame(lines, columns=[*columns, "differs", "here", "citation", "licence"])
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else float(value)
