@@ -73,14 +73,14 @@ class Ranker(SelectorMixin, BaseEstimator):
         """
         from reliefe.columns import Columns
         from reliefe.distances import EmbeddedRows
-        from reliefe.remembering import remembered
+        from reliefe.embedding_cache import cached_embedding
         from reliefe.scaling import any_missing, filled
 
         if isinstance(Z, Columns):
             Z = Z.toarray()
         if any_missing(Z):
             Z = filled(Z)
-        embedded = remembered(
+        embedded = cached_embedding(
             getattr(self, "memory", None) if isinstance(self.embedding, str) else None,
             "rows",
             {
@@ -129,7 +129,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         """Return what turns neighbours into updates, and a code for each distinct target value."""
         from reliefe.compatible import SkrebateClasses
         from reliefe.embedding import label_set_codes
-        from reliefe.remembering import remembered
+        from reliefe.embedding_cache import cached_embedding
         from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
 
         if not sparse.issparse(y):
@@ -149,7 +149,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         codes = label_set_codes(y)
         if self.target_distance not in EMBEDDED_DISTANCES:
             return LabelSets(y, self.target_distance), codes
-        vectors, self.target_n_components_ = remembered(
+        vectors, self.target_n_components_ = cached_embedding(
             getattr(self, "memory", None),
             "targets",
             {

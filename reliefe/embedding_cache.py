@@ -15,7 +15,7 @@ from reliefe import embedding
 from reliefe.engine import Phases
 
 
-def remembered(memory, kind, arguments, *, n_jobs, random_state, phases):
+def cached_embedding(memory, kind, arguments, *, n_jobs, random_state, phases):
     """Embed rows or targets, or take the embedding that the same arguments gave before.
 
     Parameters
