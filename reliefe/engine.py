@@ -19,8 +19,8 @@ _UPDATES = 4e8  # differences added up before anything else gets a chance
 class Phases:
     """Wall-clock seconds by phase, and a progress bar over the rows.
 
-    ``saved`` are seconds of phases that were not spent, their result being remembered; it is negative where
-    remembering itself took time.
+    ``saved`` are seconds of phases that were not spent, their result being in a cache; it is negative where
+    writing to the cache itself took time.
 
     Parameters
     ----------

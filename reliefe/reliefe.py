@@ -71,7 +71,7 @@ class ReliefE(ReliefF):
         range-normalised columns: no dimension from 2 to min(p, ν − 2) below the number of columns p exists,
         or UMAP's embedding was not finite. A message on the logger "reliefe" says so.
     feature_importances_, coef_, ranking_, classes_, n_neighbors_used_, sample_indices_, n_features_in_, \
-feature_names_in_, target_n_components_, timings_, remembered_seconds_
+feature_names_in_, target_n_components_, timings_, cached_seconds_
         As in :class:`ReliefF`.
 
     See Also

@@ -110,8 +110,8 @@ class ReliefF(Ranker):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, when ``fit`` was given a data frame with text names.
     timings_ : dict of str to float
-        Wall-clock seconds by phase, and "total"; of a remembered embedding, those that computing it took.
-    remembered_seconds_ : float
+        Wall-clock seconds by phase, and "total"; of an embedding from the cache, those that computing it took.
+    cached_seconds_ : float
         Seconds of these that were not spent now; negative where writing an embedding down took time.
     discrete_features_ : bool ndarray of shape (n_features_in_,)
         Columns taken as discrete; only when ``discrete_features`` is given.
@@ -261,7 +261,7 @@ class ReliefF(Ranker):
         self.sample_indices_ = rows
         if self.n_neighbors == "adaptive":
             self.n_neighbors_used_ = target.used(used)
-        self.remembered_seconds_ = phases.saved
+        self.cached_seconds_ = phases.saved
         self.timings_ = {**phases.seconds, "total": time.perf_counter() - started + phases.saved}
         return Prepared(Z, full, y, rows)
 

@@ -35,7 +35,7 @@ from experiments.store.store import Quarantined, Store
 #: What :func:`experiments.rankers.isolation.settled` asks of a row.
 _SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]
 
-#: How many scores of all features a process remembers.
+#: How many scores of all features a process keeps.
 _REFERENCES_KEPT = 256
 
 _child_fitter: SubprocessFitter | None = None

@@ -124,7 +124,7 @@ def test_without_missing_values_nothing_changes(target):
     assert ignoring.n_components_ == plain.n_components_
 
 
-def test_umap_on_dense_and_sparse_rows_remembered_or_not(tmp_path):
+def test_umap_on_dense_and_sparse_rows_cached_or_not(tmp_path):
     rng = np.random.default_rng(253)
     y = rng.integers(0, 2, 70)
     X = rng.normal(size=(70, 12)) + np.where(np.arange(12) < 3, 4, 0) * y[:, None]
