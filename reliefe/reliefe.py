@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reliefe.relieff import ReliefF
+from reliefe._neighbour_ranker import NeighbourRanker
 
 
-class ReliefE(ReliefF):
+class ReliefE(NeighbourRanker):
     """ReliefF with neighbours found in a manifold embedding whose dimension is estimated from the data.
 
     Rows are range-normalised, representatives of all classes (or label sets) chosen, dense data sparsified at
@@ -26,15 +26,15 @@ class ReliefE(ReliefF):
     Parameters
     ----------
     n_neighbors : int or "adaptive", default=15
-        As in :class:`ReliefF`.
+        As in :class:`reliefe.ReliefF`.
     abs_mean : bool, default=False
-        As in :class:`ReliefF`.
+        As in :class:`reliefe.ReliefF`.
     n_iterations : int or None, default=None
-        As in :class:`ReliefF`.
+        As in :class:`reliefe.ReliefF`.
     target_distance : {"f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic"}, default="hamming"
-        As in :class:`ReliefF`.
+        As in :class:`reliefe.ReliefF`.
     n_features_to_select : int, float or None, default=None
-        As in :class:`ReliefF`.
+        As in :class:`reliefe.ReliefF`.
     metric : {"cosine", "euclidean", "manhattan"}, default="cosine"
         Distance in the embedding; cosine is 1 − cos.
     embedding : "umap" or object with ``fit`` and ``transform``, default="umap"
@@ -53,16 +53,16 @@ class ReliefE(ReliefF):
     random_state : int, RandomState instance or None, default=None
         Seed of representatives, sparsification, embedding and row sampling.
     verbose : bool, default=False
-        As in :class:`ReliefF`; the bar covers what comes after the embedding.
+        As in :class:`reliefe.ReliefF`; the bar covers what comes after the embedding.
     memory : None, str or joblib.Memory, default=None
-        As in :class:`ReliefF`. An embedding by an object of the user's own is not kept.
+        As in :class:`reliefe.ReliefF`. An embedding by an object of the user's own is not kept.
     target : {"classification", "regression"}, default="classification"
-        As in :class:`ReliefF`. Representatives of a numeric target are chosen at random.
+        As in :class:`reliefe.ReliefF`. Representatives of a numeric target are chosen at random.
     sigma : float or None, default=20.0
-        As in :class:`ReliefF`.
+        As in :class:`reliefe.ReliefF`.
     missing : {"raise", "ignore"}, default="raise"
-        What missing values in X are: an error, or left out of differences as in :class:`ReliefF`. Where neighbours
-        are looked for, the median of the known values of its column stands for a missing one.
+        What missing values in X are: an error, or left out of differences as in :class:`reliefe.ReliefF`. Where
+        neighbours are looked for, the median of the known values of its feature stands for a missing one.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class ReliefE(ReliefF):
         or UMAP's embedding was not finite. A message on the logger "reliefe" says so.
     feature_importances_, coef_, ranking_, classes_, n_neighbors_used_, sample_indices_, n_features_in_, \
 feature_names_in_, target_n_components_, timings_, cached_seconds_
-        As in :class:`ReliefF`.
+        As in :class:`reliefe.ReliefF`.
 
     See Also
     --------
@@ -106,7 +106,7 @@ feature_names_in_, target_n_components_, timings_, cached_seconds_
         sigma: float | None = 20.0,
         missing: Literal["raise", "ignore"] = "raise",
     ):
-        # ReliefF's parameters but for those on discrete columns, which UMAP does not take, and for `compatible`:
+        # ReliefF's parameters but for those on discrete features, which UMAP does not take, and for `compatible`:
         # scikit-rebate knows no embedding.
         self.n_neighbors = n_neighbors
         self.abs_mean = abs_mean

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
+import reliefe
 from reliefe import MultiSURF, ReliefE, ReliefF, TuRF
 
 NAMES = ["age", "signal", "dose", "echo", "weight"]
@@ -239,6 +240,17 @@ def test_a_clone_knows_nothing_of_the_fit(kind, data):
     copy = clone(fitted)
     assert not [name for name in vars(copy) if name.endswith("_")]
     np.testing.assert_array_equal(copy.fit(X, y).feature_importances_, fitted.feature_importances_)
+
+
+def test_relieff_and_reliefe_are_siblings():
+    assert not isinstance(ReliefE(), ReliefF) and not isinstance(ReliefF(), ReliefE)
+    (parent,) = ReliefF.__bases__
+    assert ReliefE.__bases__ == (parent,) and parent.__name__ not in reliefe.__all__
+    own = {"metric", "embedding", "n_components", "n_representatives", "sparsify_above"}
+    absent = {"discrete_features", "discrete_threshold", "compatible"}
+    ours, theirs = ReliefE().get_params(), ReliefF().get_params()
+    assert ours.keys() - theirs.keys() == own and theirs.keys() - ours.keys() == absent
+    assert all(ours[name] == theirs[name] for name in ours.keys() & theirs.keys())
 
 
 # ------------------------------------------------------------------------------------------------------- tags
