@@ -1,6 +1,6 @@
 """Weights from every row within a distance for label sets and numeric targets: distances → near rows → weights.
 
-SURF and MultiSURF with the updates of :mod:`reliefe.targets`. As in :mod:`reliefe.thresholds`, one number per pair
+SURF and MultiSURF with the updates of :mod:`reliefe.targets`. As in :mod:`reliefe.row_pairs`, one number per pair
 of rows decides how much its differences count, the same for all columns; here it depends on the target distance of
 the pair. Where values are missing or columns hold codes, near rows are listed and the update is that of ReliefF.
 """
@@ -15,16 +15,9 @@ from reliefe.columns import Columns
 from reliefe.distances import Groups
 from reliefe.kernels import near as kernels
 from reliefe.kernels import thresholds as pair_kernels
+from reliefe.row_pairs import STEPS, TILE_BYTES, Blocks, DensePairs, Pairs, SparsePairs
 from reliefe.targets import LabelSets, Responses
-from reliefe.thresholds import (
-    _STEPS,
-    _TILE_BYTES,
-    _Blocks,
-    _DensePairs,
-    _Pairs,
-    _SparsePairs,
-    common_threshold,
-)
+from reliefe.threshold_weights import common_threshold
 
 _FEW_ROWS = 16  # whose near rows are listed at a time
 _MOST_SETS = 32  # different ones, up to which columns kept as bits are summed up set by set
@@ -61,10 +54,10 @@ def near_weights(Z, full, groups, source, rule, target, n_jobs, phases):
     Parameters
     ----------
     Z, full, source, n_jobs, phases
-        As in :func:`reliefe.thresholds.threshold_weights`.
+        As in :func:`reliefe.threshold_weights.threshold_weights`.
     groups : reliefe.distances.Groups
         From :func:`near_groups`, or all rows in one: ``target.groups(n)``.
-    rule : reliefe.thresholds.Rule
+    rule : reliefe.threshold_weights.Rule
         Without far rows.
     target : reliefe.targets.LabelSets or reliefe.targets.Responses
         What differences count. Responses have no σ: the near rows of a row have the same influence.
@@ -108,7 +101,7 @@ def thresholds_of(groups, source, rule, threshold, distances):
     array of shape (n,), of the type of ``distances``
     """
     places = np.arange(distances.shape[0], dtype=np.int64)
-    return _Pairs(groups, source).thresholds(distances, places, rule, threshold)
+    return Pairs(groups, source).thresholds(distances, places, rule, threshold)
 
 
 def directed_weights(target, distances, below, out):
@@ -193,7 +186,7 @@ def _pairs_of(target, n):
 
 
 class _TargetPairs:
-    """Weights of pairs by target distance in place of those by zone and class, for a subclass of ``_Pairs``."""
+    """Weights of pairs by target distance in place of those by zone and class, for a subclass of ``Pairs``."""
 
     _pairs_of: _LabelPairs | _ResponsePairs
 
@@ -202,15 +195,15 @@ class _TargetPairs:
         """Whether sums over all pairs have to be known before one can be weighed."""
         return self._pairs_of.takes_sums
 
-    def _factors(self, block, places, rule, skrebate, lo, hi):
+    def weigh_zones(self, block, places, rule, skrebate, lo, hi):
         block.offsets[lo:hi] = 0.0
 
-    def _pair_weights(self, block, places, lo, hi, out):
+    def fill_weights(self, block, places, lo, hi, out):
         part = slice(lo, hi)
         self._pairs_of.fill(block.distances[part], places[part], block.below[part], out[part])
 
 
-class _DenseRows(_TargetPairs, _Blocks):
+class _DenseRows(_TargetPairs, Blocks):
     """Pairs of dense rows without missing values, each pair inside a block once."""
 
     def __init__(self, Z, groups, source, target):
@@ -241,7 +234,7 @@ class _DenseRows(_TargetPairs, _Blocks):
             with phases("neighbours"):
                 places = np.arange(first, first + b, dtype=np.int64)
                 self._weigh_block(places, rule, False, threshold, team)
-                team.split(lambda lo, hi, places=places: self._pair_weights(block, places, lo, hi, pairs), b)
+                team.split(lambda lo, hi, places=places: self.fill_weights(block, places, lo, hi, pairs), b)
                 # Distances are not needed any more; their place is taken by the weights of listed pairs.
                 self._is_measured = False
                 lists = ids, values, ends
@@ -263,11 +256,11 @@ class _DenseRows(_TargetPairs, _Blocks):
             pair_kernels.update_dense(Z.tile(lo, hi), members, *lists, 0, hi - lo, weights[lo:hi])
 
         listed = max(1.0, float(lists[-1][:, -1].sum()))
-        most = max(64, int(min(_STEPS / listed, _TILE_BYTES // (8 * self._n))))
+        most = max(64, int(min(STEPS / listed, TILE_BYTES // (8 * self._n))))
         team.each(part, Z.few_columns(min(most, -(-Z.shape[1] // team.size))))
 
 
-class _SetRows(_DensePairs):
+class _SetRows(DensePairs):
     """Pairs of dense rows that stand in the order of their label sets."""
 
     takes_sums = False
@@ -280,7 +273,7 @@ class _SetRows(_DensePairs):
         others = np.tile(first.astype(np.int32), (n_sets, 1))
         target.measure(first, others, np.full((n_sets, 1), n_sets), 0, n_sets, self._table)
 
-    def _factors(self, block, places, rule, skrebate, lo, hi):
+    def weigh_zones(self, block, places, rule, skrebate, lo, hi):
         given = (block.distances, places, self._groups.class_ptr, block.below, self._table)
         kernels.set_factors(*given, lo, hi, block.near)
         block.far[:, lo:hi] = 0.0
@@ -291,7 +284,7 @@ class _SetRows(_DensePairs):
         return super().weigh(rule, False, threshold, team, phases)[0] / self._n
 
 
-class _SparseRows(_TargetPairs, _SparsePairs):
+class _SparseRows(_TargetPairs, SparsePairs):
     """Pairs of sparse rows, a few rows at a time on each thread."""
 
     def __init__(self, Z, groups, source, target):
@@ -304,7 +297,7 @@ class _SparseRows(_TargetPairs, _SparsePairs):
 
             def part(block, places):
                 b = places.shape[0]
-                self._thresholds(block, places, rule, threshold, 0, b)
+                self.set_thresholds(block, places, rule, threshold, 0, b)
                 self._pairs_of.note(block.distances[:b], places, block.below[:b])
 
             self.look_at_all(part, team, phases)
@@ -312,7 +305,7 @@ class _SparseRows(_TargetPairs, _SparsePairs):
         return super().weigh(rule, False, threshold, team, phases)[0] / self._pairs_of.divisor
 
 
-class _ListedRows(_TargetPairs, _Blocks):
+class _ListedRows(_TargetPairs, Blocks):
     """Near rows where values are missing or columns hold codes."""
 
     takes_sums = False  # each column has its own
@@ -326,7 +319,7 @@ class _ListedRows(_TargetPairs, _Blocks):
         n, p = self._Z.shape
         sums = self._target.new_sums(p)
         near, counts = np.empty((self._b, n), dtype=np.int32), np.empty((self._b, 1), dtype=np.int64)
-        most = self._b if isinstance(self._Z, Columns) else max(16, int(_STEPS / (n * p)))
+        most = self._b if isinstance(self._Z, Columns) else max(16, int(STEPS / (n * p)))
         block = self._block
         for first, b in self._blocks(team, phases):
             with phases("neighbours"):

@@ -97,7 +97,7 @@ class _ThresholdRanker(Ranker):
         from reliefe.parameters import categories_of, discrete_columns
         from reliefe.scaling import any_missing, normalise_mixed
         from reliefe.targets import Classes
-        from reliefe.thresholds import Rule, threshold_weights
+        from reliefe.threshold_weights import Rule, threshold_weights
         from reliefe.validation import check_X
 
         started = time.perf_counter()
@@ -172,9 +172,8 @@ class _ThresholdRanker(Ranker):
         """Return where distances between the columns themselves come from."""
         from reliefe._threads import Team
         from reliefe.columns import Columns
-        from reliefe.distances import MixedColumns, SparseColumns
+        from reliefe.distances import DenseRows, MixedColumns, SparseColumns
         from reliefe.packed import MixedRows, PackedRows
-        from reliefe.thresholds import DenseRows
 
         with phases("distances"):
             if full is not None:

@@ -17,15 +17,16 @@ from scipy import sparse
 from reliefe._threads import Team, pieces
 from reliefe.base import without_noise
 from reliefe.columns import Columns
-from reliefe.distances import Groups, MixedColumns, SparseColumns, _Measured
+from reliefe.distances import DenseRows, Groups, MixedColumns, SparseColumns, _Measured
 from reliefe.engine import Phases, relief_weights
 from reliefe.kernels import pairs as kernels
 from reliefe.near import directed_weights, near_weights, thresholds_of
 from reliefe.packed import MixedRows, PackedRows
 from reliefe.relieff import ReliefF
+from reliefe.row_pairs import Block, Pairs
 from reliefe.surf import _ThresholdRanker
 from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
-from reliefe.thresholds import DenseRows, Rule, _Block, _Pairs, threshold_weights
+from reliefe.threshold_weights import Rule, threshold_weights
 
 _LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 rows
 _LISTED = 2**22  # pairs of all targets that are worked on together
@@ -304,13 +305,13 @@ class _KeptZones(_Kept):
         groups, source = self._kept_source(order)
         members = groups.members
         places = np.arange(n, dtype=np.int64)
-        block = _Block(n, n, self._ranker.classes_.shape[0], source.dtype)
+        block = Block(n, n, self._ranker.classes_.shape[0], source.dtype)
         source.measure(members, places, block.distances)
-        pairs = _Pairs(groups, source)
-        pairs._thresholds(block, places, self._rule, self._threshold, 0, n)
-        pairs._factors(block, places, self._rule, False, 0, n)
+        pairs = Pairs(groups, source)
+        pairs.set_thresholds(block, places, self._rule, self._threshold, 0, n)
+        pairs.weigh_zones(block, places, self._rule, False, 0, n)
         found = np.empty((n, n))
-        pairs._pair_weights(block, places, 0, n, found)
+        pairs.fill_weights(block, places, 0, n, found)
         directed[members[:, np.newaxis], members] = found
         return n, block.offsets.sum() if self._rule.similarity else 0.0
 

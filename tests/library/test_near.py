@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 import reliefe.embedding
-from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, near, thresholds
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, near, row_pairs
 from reliefe.engine import Phases
 from reliefe.kernels import near as kernels
 from reliefe.vls import draw_subsets
@@ -290,9 +290,10 @@ def test_all_rows_near_is_rrelieff_with_all_neighbours(storage):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 16 rows, pieces of a few: every edge is met with little data."""
-    monkeypatch.setattr(thresholds, "_BLOCK_BYTES", 1)
-    monkeypatch.setattr(thresholds, "_ROW_BYTES", 8 * 70 * 3)
-    monkeypatch.setattr(thresholds, "_STEPS", 3000.0)
+    monkeypatch.setattr(row_pairs, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(row_pairs, "_ROW_BYTES", 8 * 70 * 3)
+    monkeypatch.setattr(row_pairs, "STEPS", 3000.0)
+    monkeypatch.setattr("reliefe.distances._STEPS", 3000.0)
 
 
 def seventy():

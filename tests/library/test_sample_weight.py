@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import LinearMap, assert_weights_equal
 
-from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefE, ReliefF, SURFStar, TuRF, thresholds
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefE, ReliefF, SURFStar, TuRF, row_pairs
 
 THRESHOLDS = [SURF, SURFStar, MultiSURF, MultiSURFStar]
 STORAGES = {
@@ -68,7 +68,7 @@ def test_rrelieff_is_as_the_twin_says(sigma, storage, rng):
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("kind", THRESHOLDS)
 def test_thresholds_are_as_the_twin_says(kind, storage, rng, monkeypatch):
-    monkeypatch.setattr(thresholds, "_BLOCK_BYTES", 8 * 40 * 16)  # more than one block
+    monkeypatch.setattr(row_pairs, "_BLOCK_BYTES", 8 * 40 * 16)  # more than one block
     X, y, weight = table(rng)
     expected = naive_weighted.by_thresholds(kind.__name__, X, y, weight.tolist())
     found = kind(n_jobs=2).fit(STORAGES[storage](X), y, sample_weight=weight).feature_importances_
