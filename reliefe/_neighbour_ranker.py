@@ -31,16 +31,16 @@ class NeighbourRanker(Ranker):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n, p)
-            Numbers of any type, finite or, with ``missing="ignore"``, NaN; at least 2 rows. Not modified. Sparse
+            Numbers of any type, finite or, with ``missing="ignore"``, NaN; at least 2 samples. Not modified. Sparse
             matrices are never made dense.
         y : array-like of shape (n,), or array-like or sparse matrix of shape (n, q) with q ≥ 2
-            Class of each row (numbers, text or booleans, at least two different), or 0/1 for each of q labels
-            (multi-label; rows without a label are allowed, but not all rows may have the same labels). With
-            ``target="regression"``, a number per row.
+            Class of each sample (numbers, text or booleans, at least two different), or 0/1 for each of q labels
+            (multi-label; samples without a label are allowed, but not all samples may have the same labels). With
+            ``target="regression"``, a number per sample.
         sample_weight : array-like of shape (n,), optional
-            What each row counts, from 0 on: its update is multiplied by it, sums are divided by the sum of the
-            weights, and P(q) is the share of class q in it. Ranges of columns and neighbours are those of all rows,
-            also of those that weigh 0. Not with label sets.
+            What each sample counts, from 0 on: its update is multiplied by it, sums are divided by the sum of the
+            weights, and P(q) is the share of class q in it. Ranges of features and neighbours are those of all
+            samples, also of those that weigh 0. Not with label sets.
 
         Returns
         -------
@@ -50,7 +50,7 @@ class NeighbourRanker(Ranker):
         ------
         TypeError, ValueError
             For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
-            labels, with one class only or one column only. The message names the parameter or the place.
+            labels, with one class only or one feature only. The message names the parameter or the place.
         """
         self._fit(X, y, sample_weight)
         return self
@@ -97,7 +97,7 @@ class NeighbourRanker(Ranker):
         target, codes = self._target(y, random_state, phases)
         if sample_weight is not None:
             target.weigh(sample_weight, rows)
-        # No more than the rows there are: the arrays behind this cannot hold any integer.
+        # No more than the samples there are: the arrays behind this cannot hold any integer.
         groups = target.groups(None if self.n_neighbors == "adaptive" else min(self.n_neighbors, Z.shape[0]))
         if skrebate and compatible.both_kinds(discrete):
             with phases("distances"):
@@ -116,7 +116,7 @@ class NeighbourRanker(Ranker):
         return Prepared(Z, full, y, rows)
 
     def _rows_to_use(self, n, random_state):
-        """Rows to update from, ascending."""
+        """Return the samples to update from, ascending."""
         if self.n_iterations is None or self.n_iterations >= n:
             return np.arange(n, dtype=np.int64)
         return np.sort(random_state.choice(n, size=self.n_iterations, replace=False)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""ReliefE: neighbours in a low-dimensional embedding of the rows."""
+"""ReliefE: neighbours in a low-dimensional embedding of the samples."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from reliefe._neighbour_ranker import NeighbourRanker
 class ReliefE(NeighbourRanker):
     """ReliefF with neighbours found in a manifold embedding whose dimension is estimated from the data.
 
-    Rows are range-normalised, representatives of all classes (or label sets) chosen, dense data sparsified at
-    random, the latent dimension estimated from two nearest neighbours (TwoNN), and all rows embedded by UMAP
+    Samples are range-normalised, representatives of all classes (or label sets) chosen, dense data sparsified at
+    random, the latent dimension estimated from two nearest neighbours (TwoNN), and all samples embedded by UMAP
     fitted on the representatives. Neighbours come from the embedding; feature differences come from the
-    range-normalised columns.
+    range-normalised features.
 
-    Missing values (``missing="ignore"``): the dimension is estimated from rows, the embedding is fitted on
-    rows, and it places other rows by their values; distances over shared columns would not do. For these steps
-    the median of its column's known values stands for a missing one, 0 where no value is known. Given the
-    neighbours, the update is that of ReliefF with ``missing="ignore"``: a row whose value is missing adds
-    nothing to that column's weight, and neighbours whose value is missing are left out.
+    Missing values (``missing="ignore"``): the dimension is estimated from samples, the embedding is fitted on
+    samples, and it places other samples by their values; distances over shared features would not do. For these
+    steps the median of its feature's known values stands for a missing one, 0 where no value is known. Given the
+    neighbours, the update is that of ReliefF with ``missing="ignore"``: a sample whose value is missing adds
+    nothing to that feature's weight, and neighbours whose value is missing are left out.
 
     Parameters
     ----------
@@ -39,19 +39,19 @@ class ReliefE(NeighbourRanker):
         Distance in the embedding; cosine is 1 − cos.
     embedding : "umap" or object with ``fit`` and ``transform``, default="umap"
         An object is cloned and used with its own settings; the latent dimension is then not estimated. Its
-        ``transform`` has to give finite real numbers, a row for each that it gets and always as many columns; it is
-        called on the representatives and on batches of the other rows. Anything else is an error.
+        ``transform`` has to give finite real numbers, a row for each sample it gets and always as many columns;
+        it is called on the representatives and on batches of the other samples. Anything else is an error.
     n_components : int or "twonn", default="twonn"
         Dimension of the embedding; "twonn" estimates it.
     n_representatives : int, default=2048
-        ν, the number of rows the dimension is estimated on and the embedding is fitted on.
+        ν, the number of samples the dimension is estimated on and the embedding is fitted on.
     sparsify_above : float, default=0.15
-        Share of non-zeros above which the rows are sparsified (PrMS) for the estimate and the embedding; 1
+        Share of non-zeros above which the samples are sparsified (PrMS) for the estimate and the embedding; 1
         turns it off.
     n_jobs : int or None, default=None
         Number of threads for neighbours and weights. The embedding runs on one, which makes it repeatable.
     random_state : int, RandomState instance or None, default=None
-        Seed of representatives, sparsification, embedding and row sampling.
+        Seed of representatives, sparsification, embedding and the samples that are drawn.
     verbose : bool, default=False
         As in :class:`reliefe.ReliefF`; the bar covers what comes after the embedding.
     memory : None, str or joblib.Memory, default=None
@@ -68,7 +68,7 @@ class ReliefE(NeighbourRanker):
     ----------
     n_components_ : int or None
         Dimension of the embedding. None when it was skipped and neighbours were looked for among the
-        range-normalised columns: no dimension from 2 to min(p, ν − 2) below the number of columns p exists,
+        range-normalised features: no dimension from 2 to min(p, ν − 2) below the number of features p exists,
         or UMAP's embedding was not finite. A message on the logger "reliefe" says so.
     feature_importances_, coef_, ranking_, classes_, n_neighbors_used_, sample_indices_, n_features_in_, \
 feature_names_in_, target_n_components_, timings_, cached_seconds_

@@ -1,8 +1,9 @@
 """Pairs of samples whose differences count by their distance: thresholds, and sums over the pairs of all samples.
 
-One number per pair decides how much its differences count, so no list of neighbours per class is kept. Dense rows
-are worked on in blocks, each pair inside a block once. Sparse rows are worked on a few at a time, and only pairs
-that share a column are looked at one by one: beside the matrix, memory grows with the number of rows alone.
+One number per pair decides how much its differences count, so no list of neighbours per class is kept. Dense
+rows are worked on in blocks, each pair inside a block once. Sparse rows are worked on a few at a time, and
+only pairs that share a feature are looked at one by one: beside the matrix, memory grows with the number of samples
+alone.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from reliefe.packed import PackedPairs
 from reliefe.targets import add_updates, weighted_coefficients
 
 STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
-TILE_BYTES = 2**20  # of columns whose pairs are worked on together
+TILE_BYTES = 2**20  # of features whose pairs are worked on together
 _BLOCK_BYTES = 32 * 2**20
-_ROW_BYTES = 2**20  # distances that a thread holds at a time where rows are worked on a few at a time
+_ROW_BYTES = 2**20  # distances that a thread holds at a time where samples are worked on a few at a time
 _PIECES = 16  # sums of sparse updates, however many threads there are; added up in order
 
 #: A distance within this share of the mean distance of a threshold is equal to it: what rounding can explain.
@@ -32,7 +33,7 @@ RELATIVE_TOLERANCE = 1e-12
 
 
 class Pairs:
-    """What both storages share: thresholds, and the weights of the pairs of some rows."""
+    """What both storages share: thresholds, and the weights of the pairs of some samples."""
 
     def __init__(self, groups, source):
         self._groups = groups
@@ -44,7 +45,7 @@ class Pairs:
         self._row_factors = None
 
     def weigh_rows(self, sample_weight):
-        """Let pairs count by the weight (n,) of the row that they are seen from, and classes by theirs."""
+        """Let pairs count by the weight (n,) of the sample that they are seen from, and classes by theirs."""
         class_ptr, weight = self._groups.class_ptr, sample_weight[self._groups.members]
         sizes = np.diff(class_ptr)
         own = np.repeat(np.arange(self._n_classes), sizes)
@@ -56,7 +57,7 @@ class Pairs:
         self._row_factors, self._plain_shares = np.ascontiguousarray(factors.T), np.ascontiguousarray(plain.T)
 
     def set_thresholds(self, block, places, rule, threshold, lo, hi):
-        """Take the thresholds of the rows ``lo … hi − 1`` of a block from their distances."""
+        """Take the thresholds of the samples ``lo … hi − 1`` of a block from their distances."""
         part = slice(lo, hi)
         if rule.per_row:
             kernels.spread(block.distances, places, lo, hi, block.means, block.deviations)
@@ -71,7 +72,7 @@ class Pairs:
         block.below[part], block.above[part] = below, above
 
     def thresholds(self, distances, places, rule, threshold):
-        """Return what the distances (b, n) of the rows at some places have to be less than for a row to be near."""
+        """Return what the distances (b, n) of the samples at some places have to be less than to be near."""
         b, n = distances.shape
         block = Block(b, n, self._n_classes, distances.dtype, distances)
         self.set_thresholds(block, places, rule, threshold, 0, b)
@@ -81,7 +82,7 @@ class Pairs:
         return self._tolerance + RELATIVE_TOLERANCE * middle
 
     def weigh_zones(self, block, places, rule, skrebate, lo, hi):
-        """Turn the distances of the rows ``lo … hi − 1`` of a block into weights by zone and class."""
+        """Turn the distances of the samples ``lo … hi − 1`` of a block into weights by zone and class."""
         kernels.zone_factors(
             block.distances,
             places,
@@ -105,13 +106,13 @@ class Pairs:
             block.offsets[part] = (there * factors * plain).sum(axis=0)
 
     def fill_weights(self, block, places, lo, hi, out):
-        """Fill ``out`` (b, n) with the weights of the pairs of the rows ``lo … hi − 1``."""
+        """Fill ``out`` (b, n) with the weights of the pairs of the samples ``lo … hi − 1``."""
         zones = (block.below, block.above, block.near, block.far)
         kernels.pair_weights(block.distances, places, self._groups.class_ptr, *zones, lo, hi, out)
 
 
 class Block:
-    """Arrays of a block of b rows; see :mod:`reliefe.kernels.thresholds`."""
+    """Arrays of a block of b samples; see :mod:`reliefe.kernels.thresholds`."""
 
     def __init__(self, b, n, n_classes, dtype, distances=None):
         self.distances = np.empty((b, n), dtype=dtype) if distances is None else distances
@@ -121,7 +122,7 @@ class Block:
 
 
 class Blocks(Pairs):
-    """Pairs of a block of rows at a time."""
+    """Pairs of a block of samples at a time."""
 
     def __init__(self, Z, groups, source, pair_bytes):
         super().__init__(groups, source)
@@ -129,10 +130,10 @@ class Blocks(Pairs):
         self._b = min(self._n, max(16, _BLOCK_BYTES // (pair_bytes * self._n)))
         self.at_once = self._b == self._n
         self._block = Block(self._b, self._n, self._n_classes, source.dtype)
-        self._is_measured = False  # whether the block that is all rows holds its distances
+        self._is_measured = False  # whether the block that is all samples holds its distances
 
     def _blocks(self, team, phases):
-        """Yield the first place, and the number of rows, of each block whose distances are there."""
+        """Yield the first place, and the number of samples, of each block whose distances are there."""
         for first in range(0, self._n, self._b):
             b = min(self._b, self._n - first)
             if not self._is_measured:
@@ -154,7 +155,7 @@ class Blocks(Pairs):
         )
 
     def means(self, team, phases):
-        """Mean distance of each row to the others, (n,)."""
+        """Mean distance of each sample to the others, (n,)."""
         means, deviations = np.empty(self._n), np.empty(self._n)
         for first, b in self._blocks(team, phases):
             with phases("neighbours"):
@@ -181,10 +182,10 @@ class Blocks(Pairs):
         team.split(lambda lo, hi: self.weigh_zones(block, places, rule, skrebate, lo, hi), b)
 
     def _settle(self, places, rule, team):
-        """Measure again where a coarse distance does not tell on which side of a threshold it lies; say which rows.
+        """Measure again where a coarse distance does not tell on which side of a threshold it lies; say where.
 
-        A threshold of a row is off by at most 1.5 times the error of its distances: the mean by that error at most,
-        and half the deviation by half of it.
+        A threshold of a sample is off by at most 1.5 times the error of its distances: the mean by that error at
+        most, and half the deviation by half of it.
         """
         errors = getattr(self._source, "errors", None)
         if errors is None or not errors.any():
@@ -208,7 +209,7 @@ class DensePairs(Blocks):
         super().__init__(Z, groups, source, 8 if Z.rest.size else source.dtype.itemsize)
 
     def weigh(self, rule, skrebate, threshold, team, phases):
-        """Sum up the weighted differences of all pairs; return the sums and what is to be added to all columns."""
+        """Sum up the weighted differences of all pairs; return the sums and what is to be added to all features."""
         weights, offset = np.zeros(self._Z.shape[1]), 0.0
         packed = PackedPairs(self._Z, self._groups, self._b, rule.far) if self._Z.bands else None
         some = self._Z.rest.size > 0
@@ -244,7 +245,7 @@ class DensePairs(Blocks):
         return weights, offset
 
     def _add_listed(self, lists, weights, team):
-        """Add the differences of listed pairs to the weights of the columns that are not packed."""
+        """Add the differences of listed pairs to the weights of the features that are not packed."""
         Z, members = self._Z, self._groups.members
 
         def part(lo, hi):
@@ -258,10 +259,10 @@ class DensePairs(Blocks):
 
 
 class MixedPairs(Blocks):
-    """Pairs where values are missing or columns hold codes: near and far rows are listed class by class."""
+    """Pairs where values are missing or features hold codes: near and far samples are listed class by class."""
 
     def __init__(self, Z, full, groups, source):
-        # Lists of near and far rows, with what the kernels take for each of them; or bits and no more.
+        # Lists of near and far samples, with what the kernels take for each of them; or bits and no more.
         listed = not isinstance(Z, Columns) or Z.rest.size > 0
         super().__init__(Z, groups, source, 64 if listed else 16)
         self._full = full
@@ -323,7 +324,7 @@ class MixedPairs(Blocks):
 
 
 class SparsePairs(Pairs):
-    """Pairs of sparse rows, a few rows at a time on each thread."""
+    """Pairs of sparse rows, a few samples at a time on each thread."""
 
     at_once = False
 
@@ -342,7 +343,7 @@ class SparsePairs(Pairs):
         self._seconds = []
 
     def _few_rows(self, lo, hi):
-        """Yield arrays with the distances of a few rows at a time, places and numbers of the rows, and seconds."""
+        """Yield arrays with the distances of a few samples at a time, their places and numbers, and seconds."""
         try:
             block, pairs, seconds = self._spare.pop()
         except IndexError:
@@ -365,7 +366,7 @@ class SparsePairs(Pairs):
         self._seconds.clear()
 
     def means(self, team, phases):
-        """Mean distance of each row to the others, (n,)."""
+        """Mean distance of each sample to the others, (n,)."""
         means, deviations = np.empty(self._n), np.empty(self._n)
 
         def part(block, places):
@@ -376,7 +377,7 @@ class SparsePairs(Pairs):
         return means
 
     def look_at_all(self, look, team, phases):
-        """Call ``look(block, places)`` with the distances of a few rows at a time, once for each row."""
+        """Call ``look(block, places)`` with the distances of a few samples at a time, once for each sample."""
 
         def part(lo, hi):
             for block, _, places, _, seconds in self._few_rows(lo, hi):

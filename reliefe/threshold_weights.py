@@ -20,13 +20,13 @@ class Rule:
     Attributes
     ----------
     per_row : bool
-        Thresholds from each row's own distances (mean ∓ half their standard deviation), or one threshold for all:
-        the mean over all pairs.
+        Thresholds from each sample's own distances (mean ∓ half their standard deviation), or one threshold for
+        all: the mean over all pairs.
     far : bool
-        Whether far rows count, with the sign turned.
+        Whether far samples count, with the sign turned.
     similarity : bool
-        Whether far rows add 1 − difference in place of −difference. That is the same up to a constant that all
-        columns get, and the constant is 0 where every class has a far row.
+        Whether far samples add 1 − difference in place of −difference. That is the same up to a constant that all
+        features get, and the constant is 0 where every class has a far sample.
     """
 
     per_row: bool
@@ -35,16 +35,16 @@ class Rule:
 
 
 def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, sample_weight=None):
-    """Weights of all columns from pairs of rows that are near (and far).
+    """Weights of all features from pairs of samples that are near (and far).
 
     Parameters
     ----------
     Z : reliefe.columns.Columns, ndarray or csr_matrix of shape (n, p)
-        Range-normalised rows; feature differences are taken here.
+        Range-normalised samples; feature differences are taken here.
     full : float64 ndarray of shape (p,), or None
-        From :func:`reliefe.scaling.prepare`; None where no value is missing and no column holds codes.
+        From :func:`reliefe.scaling.prepare`; None where no value is missing and no feature holds codes.
     groups : reliefe.distances.Groups
-        Rows by class.
+        Samples by class.
     source : DenseRows, PackedRows, MixedRows, SparseColumns, MixedColumns or EmbeddedRows
         Where distances come from.
     rule : Rule
@@ -56,7 +56,7 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, s
     phases : reliefe.engine.Phases
         Collects the seconds spent on "distances", "neighbours" and "weights".
     sample_weight : float64 ndarray of shape (n,), optional
-        What each row counts; not with ``skrebate``.
+        What each sample counts; not with ``skrebate``.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, s
 
 
 def common_threshold(rows, source, team, phases):
-    """Return the mean distance of all pairs of rows."""
+    """Return the mean distance of all pairs of samples."""
     if not hasattr(source, "mean_distance"):
         return rows.means(team, phases).mean()
     with phases("distances"):

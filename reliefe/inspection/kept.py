@@ -1,4 +1,4 @@
-"""Weights of many targets on the same X, whose distances and columns are made once.
+"""Weights of many targets on the same X, whose distances and features are made once.
 
 A target decides which of the near samples are hits and which are misses, and nothing else: distances between
 samples are those of X. They are kept, and every target chooses neighbours among them, by the kernels that a fit
@@ -28,7 +28,7 @@ from reliefe.surf import _ThresholdRanker
 from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
 from reliefe.threshold_weights import Rule, threshold_weights
 
-_LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 rows
+_LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 samples
 _LISTED = 2**22  # pairs of all targets that are worked on together
 _AT_ONCE = 256  # targets
 _COLUMNS = 256  # worked on together
@@ -240,7 +240,7 @@ class _KeptNear(_Kept):
         self._n_neighbors = None if ranker.n_neighbors == "adaptive" else min(ranker.n_neighbors, self._n)
 
     def _neighbours(self, target):
-        """Return where neighbours come from, and those of all rows that are updated from."""
+        """Return where neighbours come from, and those of all samples that are updated from."""
         rows = self._prepared.rows
         groups = target.groups(self._n_neighbors)
         source = _KeptDistances(self._table, groups, self._tolerance)

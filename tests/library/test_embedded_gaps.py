@@ -77,7 +77,7 @@ def test_fast_is_naive(name, target, k, abs_mean, metric, storage):
     assert found[2] == 0.0  # no value of it is known
     many = ranker.set_params(n_jobs=3).fit(storage(X), y).feature_importances_
     np.testing.assert_array_equal(many, found)
-    with pytest.raises(ValueError, match="NaN: row"):
+    with pytest.raises(ValueError, match="NaN: sample"):
         ranker.set_params(missing="raise").fit(storage(X), y)
 
 

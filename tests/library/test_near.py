@@ -80,7 +80,7 @@ def test_missing_values(name, kind, target, storage):
     found = fit(kind, storage(X), target, missing="ignore")
     assert_weights_equal(found, expected_of(kind, X, target, exact=exact))
     assert found[2] == 0.0  # no value of it is known
-    with pytest.raises(ValueError, match="NaN: row"):
+    with pytest.raises(ValueError, match="NaN: sample"):
         fit(kind, storage(X), target)
 
 
@@ -204,7 +204,7 @@ def test_weights_of_rows_with_numeric_targets(kind, storage):
         ranker = kind(target="regression", missing="ignore").fit(storage(gaps), numbers(len(X)), weight)
         expected = expected_of(kind, gaps, "numbers", exact=True, sample_weight=weight.tolist())
         assert_weights_equal(ranker.feature_importances_, expected)
-    with pytest.raises(ValueError, match="sample_weight goes with one class or number per row"):
+    with pytest.raises(ValueError, match="sample_weight goes with one class or number per sample"):
         kind().fit(storage(X), labels(len(X)), weight)
 
 

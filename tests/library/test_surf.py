@@ -107,7 +107,7 @@ def test_missing_values(name, kind, storage):
     expected = twin.weights(kind.__name__, X, y, exact=exact)
     ranker = kind(missing="ignore").fit(storage(X), y)
     assert_weights_equal(ranker.feature_importances_, expected)
-    with pytest.raises(ValueError, match="NaN: row"):
+    with pytest.raises(ValueError, match="NaN: sample"):
         kind().fit(storage(X), y)
 
 
