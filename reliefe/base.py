@@ -30,7 +30,7 @@ class Prepared(NamedTuple):
 
 
 class Ranker(SelectorMixin, BaseEstimator):
-    """A ranker of columns: weights become ranks, and ranks a selection.
+    """A ranker of features: weights become ranks, and ranks a selection.
 
     A subclass has a parameter ``n_features_to_select`` and sets ``feature_importances_`` and ``ranking_`` by
     :meth:`_set_weights` in ``fit``.
@@ -58,7 +58,7 @@ class Ranker(SelectorMixin, BaseEstimator):
 
     @contextmanager
     def _naming_columns(self, columns=None):
-        """Name the column as the user knows it in errors about one; ``columns`` are those that were handed on."""
+        """Name the feature as the user knows it in errors about one; ``columns`` are those that were handed on."""
         from reliefe.column_error import ColumnError
 
         try:
@@ -69,18 +69,18 @@ class Ranker(SelectorMixin, BaseEstimator):
     def _embedded_rows(self, Z, codes, groups, random_state, phases):
         """Embed range-normalised samples as the parameters say; return where distances among them come from.
 
-        An embedding needs all values: a missing one is the median of the known values of its column.
+        An embedding needs all values: a missing one is the median of the known values of its feature.
         """
         from reliefe.columns import Columns
         from reliefe.distances import EmbeddedRows
-        from reliefe.remembering import remembered
+        from reliefe.embedding_cache import cached_embedding
         from reliefe.scaling import any_missing, filled
 
         if isinstance(Z, Columns):
             Z = Z.toarray()
         if any_missing(Z):
             Z = filled(Z)
-        embedded = remembered(
+        embedded = cached_embedding(
             getattr(self, "memory", None) if isinstance(self.embedding, str) else None,
             "rows",
             {
@@ -112,7 +112,7 @@ class Ranker(SelectorMixin, BaseEstimator):
             )
 
     def _checked_weight(self, sample_weight, y, n):
-        """Return what each row counts, (n,), or None where all count the same; ``y`` has been checked."""
+        """Return what each sample counts, (n,), or None where all count the same; ``y`` has been checked."""
         from reliefe.validation import check_sample_weight
 
         weight = check_sample_weight(sample_weight, n)
@@ -120,7 +120,8 @@ class Ranker(SelectorMixin, BaseEstimator):
             return None
         if sparse.issparse(y):
             raise ValueError(
-                f"{type(self).__name__}: sample_weight goes with one class or number per row, not with label sets."
+                f"{type(self).__name__}: sample_weight goes with one class or number per sample, not with label "
+                "sets."
             )
         self._check_weight_of_classes(weight, None if self._parameter("target") == "regression" else y)
         return weight
@@ -129,7 +130,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         """Return what turns neighbours into updates, and a code for each distinct target value."""
         from reliefe.compatible import SkrebateClasses
         from reliefe.embedding import label_set_codes
-        from reliefe.remembering import remembered
+        from reliefe.embedding_cache import cached_embedding
         from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
 
         if not sparse.issparse(y):
@@ -142,14 +143,14 @@ class Ranker(SelectorMixin, BaseEstimator):
                     stacklevel=4,
                 )
             if self._parameter("target") == "regression":
-                # One code for all: representatives are then rows chosen at random.
+                # One code for all: representatives are then samples chosen at random.
                 return Responses(y, self._parameter("sigma")), np.zeros(y.shape[0], dtype=np.int64)
             kind = Classes if self._parameter("compatible") is None else SkrebateClasses
             return kind(y, self.classes_.shape[0]), y
         codes = label_set_codes(y)
         if self.target_distance not in EMBEDDED_DISTANCES:
             return LabelSets(y, self.target_distance), codes
-        vectors, self.target_n_components_ = remembered(
+        vectors, self.target_n_components_ = cached_embedding(
             getattr(self, "memory", None),
             "targets",
             {
@@ -165,7 +166,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         return LabelSets(y, self.target_distance, vectors), codes
 
     def _n_target_representatives(self):
-        """Say how many rows an embedding of the targets is fitted on."""
+        """Say how many samples an embedding of the targets is fitted on."""
         return 2048
 
     def _parameter(self, name):
@@ -182,7 +183,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         return getattr(self, name, defaults[name])
 
     def _prepared(self, X, profile, discrete):
-        """Bring columns to the scale of their differences; return them, and which differences count as 1."""
+        """Bring features to the scale of their differences; return them, and which differences count as 1."""
         from reliefe import columns, compatible, scaling
 
         skrebate = self._parameter("compatible") is not None
@@ -195,7 +196,7 @@ class Ranker(SelectorMixin, BaseEstimator):
             return (compatible if skrebate else scaling).prepare(X, discrete, in_place=profile is None)
 
     def _set_weights(self, weights):
-        """Keep the weights, and rank the columns by them; equal weights stand in the order of the columns."""
+        """Keep the weights, and rank the features by them; equal weights stand in the order of the features."""
         self.feature_importances_ = weights
         self.ranking_ = ranks(weights)
 
@@ -203,7 +204,7 @@ class Ranker(SelectorMixin, BaseEstimator):
     def coef_(self) -> np.ndarray:
         """Weights for ``SelectFromModel`` and ``RFE``, without negative ones; see :func:`unsigned`.
 
-        scikit-learn's selectors take absolute values of importances, or squares, which would put a column with a
+        scikit-learn's selectors take absolute values of importances, or squares, which would put a feature with a
         large negative weight before a good one. They ask for ``coef_`` before ``feature_importances_``, and thus
         get the order of the ranker.
 
@@ -235,7 +236,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         return self.ranking_ <= wanted
 
     def transform(self, X: Any) -> Any:
-        """Keep the selected columns.
+        """Keep the selected features.
 
         Parameters
         ----------
@@ -244,13 +245,13 @@ class Ranker(SelectorMixin, BaseEstimator):
 
         Returns
         -------
-        array, data frame or csr_matrix of shape (n, number of selected columns)
+        array, data frame or csr_matrix of shape (n, number of selected features)
             Of the type of X where that can be; a masked value is NaN.
 
         Raises
         ------
         ValueError
-            For X with other columns than those that were fitted, or with NaN where ``missing`` is not "ignore".
+            For X with other features than those that were fitted, or with NaN where ``missing`` is not "ignore".
         """
         from reliefe.inputs import selectable_table
 
@@ -258,11 +259,11 @@ class Ranker(SelectorMixin, BaseEstimator):
         return super().transform(selectable_table(X))
 
     def inverse_transform(self, X: Any) -> Any:
-        """Put selected columns back in their places, among columns of zeros.
+        """Put selected features back in their places, among columns of zeros.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, number of selected columns)
+        X : array-like or sparse matrix of shape (n, number of selected features)
             As :meth:`transform` gave it.
 
         Returns
@@ -272,7 +273,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For another number of columns, or for missing values.
+            For another number of features, or for missing values.
         """
         from reliefe.inputs import selectable_table
 
@@ -288,12 +289,12 @@ class Ranker(SelectorMixin, BaseEstimator):
 
 
 def without_noise(weights: np.ndarray) -> np.ndarray:
-    """Return zeros where all Relief weights are 0 but for rounding, which storage and order of rows decide.
+    """Return zeros where all Relief weights are 0 but for rounding, which storage and order of samples decide.
 
     Parameters
     ----------
     weights : float64 ndarray of shape (p,)
-        Means of differences of range-normalised columns.
+        Means of differences of range-normalised features.
 
     Returns
     -------
@@ -311,7 +312,7 @@ def unsigned(weights: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     weights : float64 ndarray of shape (p,)
         Finite.
     ranking : int64 ndarray of shape (p,)
-        Rank of each column; 1 is best.
+        Rank of each feature; 1 is best.
 
     Returns
     -------
@@ -332,7 +333,7 @@ def unsigned(weights: np.ndarray, ranking: np.ndarray) -> np.ndarray:
 
 
 def amount_of(value: Any, p: int) -> int:
-    """Turn a number, or a share, of p columns into a number of columns, at least 1."""
+    """Turn a number, or a share, of p features into a number of features, at least 1."""
     if isinstance(value, Integral):
         return int(value)
     return max(1, int(round(value * p, 6)))  # 0.29 · 100 is 28.999… in floating point

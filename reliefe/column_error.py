@@ -1,17 +1,17 @@
-"""An error about one column, which callers with more columns can raise again."""
+"""An error about one feature, which callers with more features can raise again."""
 
 from __future__ import annotations
 
 
 class ColumnError(ValueError):
-    """An error about the values of one column of X.
+    """An error about the values of one feature of X.
 
     It can be raised again for a larger X that this one was a part of.
 
     Parameters
     ----------
     message : str
-        With ``{column}`` where the column is to be named.
+        With ``{column}`` where the feature is to be named.
     column : int
         Its number.
     name : str, optional
@@ -19,7 +19,7 @@ class ColumnError(ValueError):
     """
 
     def __init__(self, message, column, name=None):
-        label = f"column {column}" if name is None else f"column {column} ({str(name)!r})"
+        label = f"feature {column}" if name is None else f"feature {column} ({str(name)!r})"
         super().__init__(message.replace("{column}", label, 1))
         self.message, self.column, self.name = message, column, name
 
@@ -28,14 +28,14 @@ class ColumnError(ValueError):
         return type(self), (self.message, self.column, self.name)
 
     def among(self, columns, names):
-        """Return the error for a matrix of which this one has the given columns; None stands for all of them.
+        """Return the error for a matrix of which this one has the given features; None stands for all of them.
 
         Parameters
         ----------
         columns : int ndarray, or None
-            Column numbers.
+            Feature numbers.
         names : sequence of str, or None
-            Names of the columns of the larger matrix.
+            Names of the features of the larger matrix.
 
         Returns
         -------

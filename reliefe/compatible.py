@@ -1,4 +1,4 @@
-"""What scikit-rebate 0.8 does differently: mixed columns, its ReliefF's neighbours, and its weighing of classes."""
+"""What scikit-rebate 0.8 does differently: mixed features, ReliefF's neighbours, and its weighing of classes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from reliefe.scaling import any_missing, normalise_mixed
 from reliefe.scaling import prepare as prepare_as_published
 from reliefe.targets import Classes
 
-_ENTRIES = 2**20  # differences held at a time where classes are weighed column by column
+_ENTRIES = 2**20  # differences held at a time where classes are weighed feature by feature
 
 
 def both_kinds(discrete):
-    """Say whether some columns are discrete and some are not; ``discrete`` is a mask or None."""
+    """Say whether some features are discrete and some are not; ``discrete`` is a mask or None."""
     return discrete is not None and bool(discrete.any()) and not bool(discrete.all())
 
 
 def prepare(X, discrete, in_place=False):
-    """Bring columns to the scale of their differences, as :func:`reliefe.scaling.prepare`.
+    """Bring features to the scale of their differences, as :func:`reliefe.scaling.prepare`.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def prepare(X, discrete, in_place=False):
     Returns
     -------
     Z, full
-        As there; where there are both kinds of column, ``full`` comes from :func:`ramp`.
+        As there; where there are both kinds of feature, ``full`` comes from :func:`ramp`.
 
     Raises
     ------
     ValueError
-        As there, and for two rows without a distance in scikit-rebate.
+        As there, and for two samples without a distance in scikit-rebate.
     """
     refuse_strangers(X)
     if both_kinds(discrete):
@@ -47,7 +47,7 @@ def prepare(X, discrete, in_place=False):
 
 
 def refuse_strangers(X):
-    """Refuse two rows that know no column in common, between which scikit-rebate has no distance (0/0).
+    """Refuse two samples that know no feature in common, between which scikit-rebate has no distance (0/0).
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def refuse_strangers(X):
     else:
         unknown = np.isnan(X)
         gaps = unknown.sum(axis=1)
-        unknown = unknown.astype(np.float32)  # counts up to 2²⁴ columns exactly
+        unknown = unknown.astype(np.float32)  # counts up to 2²⁴ features exactly
     suspects = np.flatnonzero(gaps + gaps.max() >= p)
     for lo, hi in pieces(suspects.shape[0], max(1, _ENTRIES // n)):
         rows = suspects[lo:hi]
@@ -98,12 +98,12 @@ def ramp(X, discrete):
     X : ndarray or csr_matrix of shape (n, p)
         float64, finite or NaN; CSR in canonical form without stored zeros.
     discrete : bool ndarray of shape (p,)
-        Columns whose difference is 0 or 1.
+        Features whose difference is 0 or 1.
 
     Returns
     -------
     float64 ndarray of shape (p,)
-        The standard deviation of a column's known values over their range; 0 for discrete columns, 1 for constant
+        The standard deviation of a feature's known values over their range; 0 for discrete features, 1 for constant
         ones.
     """
     columns = X.tocsc() if sparse.issparse(X) else X
@@ -124,15 +124,15 @@ def distances(Z, discrete, groups):
     Z : ndarray or csr_matrix of shape (n, p)
         Output of :func:`reliefe.scaling.normalise_mixed`.
     discrete : bool ndarray of shape (p,)
-        Columns whose difference is 0 or 1; some, but not all.
+        Features whose difference is 0 or 1; some, but not all.
     groups : reliefe.distances.Groups
         Who is looked for.
 
     Returns
     -------
     MixedColumns or _TwoKinds
-        Where values are missing, its distances are the usual ones. Else the share of discrete columns in which two
-        rows differ is multiplied by the number of all columns, not by that of the discrete ones.
+        Where values are missing, its distances are the usual ones. Else the share of discrete features in which two
+        samples differ is multiplied by the number of all features, not by that of the discrete ones.
     """
     if any_missing(Z):
         return MixedColumns(Z, groups)
@@ -165,12 +165,12 @@ class _TwoKinds(_Measured):
 
 
 class SkrebateClasses(Classes):
-    """A class per row, as scikit-rebate's ReliefF has it.
+    """A class per sample, as scikit-rebate's ReliefF has it.
 
-    A row stands at the end of its own list of neighbours, and gets there where its class has no more than k rows: a
-    hit without a difference. The mean difference to the neighbours of class q is multiplied by q's share of all
-    neighbours of other classes, squared, times the number of other classes. Where values are missing, these shares
-    are counted anew in every column, among the neighbours that are known there.
+    A sample stands at the end of its own list of neighbours, and gets there where its class has no more than k
+    samples: a hit without a difference. The mean difference to the neighbours of class q is multiplied by q's share
+    of all neighbours of other classes, squared, times the number of other classes. Where values are missing, these
+    shares are counted anew in every feature, among the neighbours that are known there.
     """
 
     _has_gaps = None
@@ -203,7 +203,7 @@ class SkrebateClasses(Classes):
         )
 
     def _by_column(self, Z, block, groups, near, counts, full, lo, hi, weights):
-        """Add a block's updates to ``weights[lo:hi]``, with shares of classes of each column's own."""
+        """Add a block's updates to ``weights[lo:hi]``, with shares of classes of each feature's own."""
         Z = Z[:, lo:hi].toarray() if sparse.issparse(Z) else Z[:, lo:hi]
         for row, listed, taken, own in zip(block, near, counts, self.codes[block], strict=True):
             classes = np.flatnonzero(taken)

@@ -1,4 +1,4 @@
-"""Where distances between rows come from: the columns themselves (ReliefF) or an embedding (ReliefE)."""
+"""Where distances between samples come from: features (ReliefF, SURF and its kin) or an embedding (ReliefE)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ def wide_pointers(Z):
 _BLOCK_BYTES = 32 * 2**20
 _PIECE_ROWS = 64  # rows a thread screens at a time
 _ROW_BYTES = 2**20  # distances that a thread keeps between measuring and choosing
+_FEW = 0.25  # share of a block's rows up to which it pays to measure these again one by one
+_FEW_COLUMNS = 256  # that are measured again at a time
 _STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
 _SLACK_RATE = 1.01 * 2.0**-24  # what single precision can do to a distance, as a share of it
 _FEW_VALUES = 2**20  # of a matrix that may be held once more, as 64-bit fixed point
@@ -173,6 +175,112 @@ class DenseColumns:
                     ),
                     b,
                 )
+
+
+class DenseRows:
+    """Manhattan distances among the range-normalised samples of a dense matrix, in fixed point.
+
+    Parameters
+    ----------
+    Z : reliefe.columns.Columns of shape (n, p)
+        The rows.
+    groups : Groups
+        The order of the rows.
+    team : Team
+        Threads for the copy that is made.
+    coarse : bool
+        Whether values are rounded to 32 bits at first, which is quicker to sum up. Every distance is then off by
+        at most the sum of the two rows' ``errors``, and rows for which that matters can be measured again.
+
+    Attributes
+    ----------
+    tolerance : float
+        What rounding can do to a distance that is not coarse.
+    errors : int64 ndarray of shape (n,)
+        By how much the values of each row, by place, are off in all.
+    """
+
+    dtype = np.dtype(np.int64)
+
+    def __init__(self, Z, groups, team, coarse=False):
+        n, p = Z.shape
+        self._fixed = FixedPoint(Z)
+        self.tolerance = float(self._fixed.tolerance)
+        self._Z, self._members = Z, groups.members
+        self._copy(FixedColumns.coarse if coarse else FixedColumns.exact, team)
+        self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, 64))
+
+    def _copy(self, way, team):
+        self._columns = None  # before there are two of them
+        self._columns = way(self._Z, self._members, self._fixed.factor, team)
+        self.errors = self._columns.errors
+
+    def measure_block(self, first, out, team, advance=None):
+        """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
+        columns, b = self._columns, out.shape[0]
+        positions = np.arange(first, first + b, dtype=np.int64)
+
+        def part(lo, hi):
+            columns.measure(columns.unit, positions, True, lo, hi, out)
+            add_packed(self._Z.bands, self._fixed.factor, 1.0, self._members, positions, True, lo, hi, out)
+
+        team.each(part, pieces(b, self._piece_rows), advance=advance)
+
+    def mean_distance(self, team):
+        """Return the mean distance of all pairs: from the order of the values of each column, not from distances.
+
+        Of n values in rising order, the one at place k is the larger one in k pairs, and the smaller one in the
+        n − 1 − k others.
+        """
+        n, p = self._Z.shape
+        signs, sums = 2.0 * np.arange(n) - (n - 1), np.zeros(p)
+
+        def part(lo, hi):
+            ordered = np.sort(np.ascontiguousarray(self._Z.tile(lo, hi).T), axis=1)
+            sums[lo:hi] = np.einsum("ij,j->i", np.rint(ordered * self._fixed.factor), signs)
+
+        team.each(part, self._Z.few_columns(1024))
+        return float(sums.sum()) / (n * (n - 1) / 2.0)
+
+    def measure_again(self, first, rows, out, team):
+        """Measure some rows of a block without rounding to 32 bits.
+
+        Parameters
+        ----------
+        first : int
+            Place of the block's first row.
+        rows : int64 ndarray of shape (f,)
+            Which of its rows.
+        out : int64 ndarray of shape (b, n)
+            Distances of the block. These rows are overwritten, and the columns of these rows in the other rows.
+            When there are many, all of it is, and further blocks are not coarse any more.
+
+        Returns
+        -------
+        int64 ndarray
+            The rows whose distances are now right.
+        """
+        b, n = out.shape
+        if rows.shape[0] > _FEW * b:
+            self._copy(FixedColumns.exact, team)
+            self.measure_block(first, out, team)
+            return np.arange(b)
+        Z, factor, places = self._Z, self._fixed.factor, first + rows
+        found = np.zeros((rows.shape[0], n), dtype=np.int64)
+
+        def part(lo, hi):
+            for c0, c1 in pieces(Z.rest.shape[0], _FEW_COLUMNS):
+                few = (Z.n_packed + c0, Z.n_packed + c1)
+                own, others = Z.tile(*few, self._members[places]), Z.tile(*few, self._members[lo:hi])
+                kernels.manhattan_rows(own, others, factor, found[:, lo:hi])
+
+        most = int(_STEPS / (4.0 * rows.shape[0] * Z.shape[1]))
+        team.each(part, pieces(n, int(np.clip(most, 1, -(-n // team.size)))))
+        rest = (self._members, places, False, 0, rows.shape[0], found)
+        add_packed(Z.bands, factor, 1.0, *rest)
+        out[rows] = found
+        out[:, places] = out[rows, first : first + b].T
+        return rows
 
 
 class _Measured:

@@ -41,7 +41,7 @@ __all__ = [
 logger = logging.getLogger("reliefe")
 
 _UMAP_NEIGHBORS = 15  # UMAP's default
-_TRANSFORM_ROWS = 8192  # rows embedded at once; UMAP holds distances from these to all representatives
+_TRANSFORM_ROWS = 8192  # samples embedded at once; UMAP holds distances from these to all representatives
 _DENSE_ABOVE = 0.15  # share of non-zeros above which plain arrays are cheaper to embed
 _EQUAL_LOG_RATIOS = 1e-12
 #: Functions that a fit calls and that UMAP does not keep.
@@ -55,21 +55,21 @@ _COMPILED_BY_UMAP = (
 def representatives(
     codes: np.ndarray, n_representatives: int, random_state: int | np.random.RandomState | None = None
 ) -> np.ndarray:
-    """Choose rows that stand for all, taking the target values in turn (Section "Scaling up UMAP").
+    """Choose samples that stand for all, taking the target values in turn (Section "Scaling up UMAP").
 
     Parameters
     ----------
     codes : int array of shape (n,)
-        Target value of each row; values are taken in ascending order.
+        Target value of each sample; values are taken in ascending order.
     n_representatives : int
-        ν, how many rows to choose. With ν ≥ n all rows are taken, in their own order.
+        ν, how many samples to choose. With ν ≥ n all samples are taken, in their own order.
     random_state : int, RandomState instance or None
-        Decides the order of the rows within a value, and of the values when there are more than ν.
+        Decides the order of the samples within a value, and of the values when there are more than ν.
 
     Returns
     -------
     int64 ndarray of shape (min(n, ν),)
-        Row numbers in the order of choice. With more than ν distinct values, one row of each of ν values
+        Sample numbers in the order of choice. With more than ν distinct values, one sample of each of ν values
         taken at random.
     """
     codes = np.asarray(codes)
@@ -81,7 +81,7 @@ def representatives(
     shuffled = rng.permutation(n)
     grouped = shuffled[np.argsort(inverse[shuffled], kind="stable")]
     sizes = np.bincount(inverse)
-    turn = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # position of a row within its value
+    turn = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # position of a sample within its value
     if values.shape[0] > n_representatives:
         first_rows = grouped[turn == 0]
         return first_rows[rng.permutation(values.shape[0])[:n_representatives]].astype(np.int64)
@@ -94,7 +94,7 @@ def _share_of_nonzeros(X):
 
 
 def _distinct_rows(X):
-    """Return the rows of X (dense or canonical CSR) without repetitions, in order of first appearance."""
+    """Return the samples of X (dense or canonical CSR) without repetitions, in order of first appearance."""
     seen = {}
     if sparse.issparse(X):
         for i in range(X.shape[0]):
@@ -107,9 +107,9 @@ def _distinct_rows(X):
 
 
 def latent_dimension(X: Any) -> int | None:
-    """Estimate the intrinsic dimension from the two nearest neighbours of each row (TwoNN, Algorithm 2).
+    """Estimate the intrinsic dimension from the two nearest neighbours of each sample (TwoNN, Algorithm 2).
 
-    Repeated rows are taken once. With r1 ≤ r2 the Euclidean distances to the two nearest other rows,
+    Repeated samples are taken once. With r1 ≤ r2 the Euclidean distances to the two nearest other samples,
     μ = r2 / r1 and EMP(x) the share of μ strictly below x, the estimate is the slope of the least-squares line
     through the origin of −log(1 − EMP(μ)) on log μ, rounded, and held between 2 and min(p, n − 2).
 
@@ -121,7 +121,7 @@ def latent_dimension(X: Any) -> int | None:
     Returns
     -------
     int or None
-        None when no such number exists: fewer than 4 rows or 2 columns, fewer than 3 distinct rows, or all
+        None when no such number exists: fewer than 4 samples or 2 features, fewer than 3 distinct samples, or all
         ratios equal to 1.
 
     References
@@ -143,7 +143,7 @@ def two_nn_line(X: Any) -> Any:
     Returns
     -------
     log_ratio : float64 ndarray of shape (m,)
-        log μ of each distinct row, ascending; empty with fewer than 3 distinct rows.
+        log μ of each distinct sample, ascending; empty with fewer than 3 distinct samples.
     minus_log_rest : float64 ndarray of shape (m,)
         −log(1 − EMP(μ)).
     slope : float or None
@@ -166,9 +166,10 @@ def _rescaled(X):
 
 
 def _dimension(X, distances=None):
-    """As :func:`latent_dimension`, for float64 rows, C order or canonical CSR.
+    """As :func:`latent_dimension`, for float64 samples, C order or canonical CSR.
 
-    ``distances``, those of each row to its nearest other rows, saves looking for them where none of them is 0.
+    ``distances``, those of each sample to its nearest other samples, saves looking for them where none of them is
+    0.
     """
     highest = min(X.shape[1], X.shape[0] - 2)
     if highest < 2:
@@ -185,8 +186,8 @@ def _dimension(X, distances=None):
 
 
 def _two_nn_fit(nearest):
-    """As :func:`two_nn_line`, for the two nearest distances of each row."""
-    nearest = nearest[nearest[:, 0] > 0.0]  # distinct rows can still meet when squares underflow
+    """As :func:`two_nn_line`, for the two nearest distances of each sample."""
+    nearest = nearest[nearest[:, 0] > 0.0]  # distinct samples can still meet when squares underflow
     log_ratio = np.sort(np.log(nearest[:, 1]) - np.log(nearest[:, 0]))
     # Equal ratios come out equal up to rounding only; without this, noise would decide which is "strictly below".
     log_ratio[log_ratio <= _EQUAL_LOG_RATIOS] = 0.0
@@ -210,7 +211,7 @@ class Embedded:
     Attributes
     ----------
     E : ndarray or csr_matrix of shape (n, d)
-        Embedded rows, or the range-normalised samples themselves where the embedding was skipped.
+        Embedded samples, or the range-normalised samples themselves where the embedding was skipped.
     n_components : int or None
         d, or None where the embedding was skipped.
     """
@@ -227,17 +228,17 @@ def embed(
     Parameters
     ----------
     Z : ndarray or csr_matrix of shape (n, p)
-        Range-normalised rows.
+        Range-normalised samples.
     codes : int ndarray of shape (n,)
-        Target value of each row.
+        Target value of each sample.
     embedding : "umap" or object with ``fit`` and ``transform``
         An object is cloned and used with its own settings.
     n_components : "twonn" or int
         Dimension of the embedding.
     n_representatives : int
-        ν, number of rows the embedding is fitted on.
+        ν, number of samples the embedding is fitted on.
     sparsify_above : float
-        Share of non-zeros above which the rows are sparsified.
+        Share of non-zeros above which the samples are sparsified.
     n_jobs : int or None
         Number of threads for the exact neighbours; nothing depends on it.
     random_state : RandomState instance
@@ -276,7 +277,7 @@ def embed(
 
 
 def _as_embedded(Z, sparsify_above, seed):
-    """Sparsify rows that are not sparse enough; the result shares its values with Z where nothing is changed."""
+    """Sparsify samples that are not sparse enough; the result shares its values with Z where nothing is changed."""
     B = Z
     if _share_of_nonzeros(B) > sparsify_above:
         B = sparsify_in_place(B.copy(), check_random_state(seed))
@@ -287,7 +288,7 @@ def _as_embedded(Z, sparsify_above, seed):
 
 
 def label_set_codes(T: Any) -> np.ndarray:
-    """Give each row the number of its label set among the distinct ones, sorted as tuples of labels.
+    """Give each sample the number of its label set among the distinct ones, sorted as tuples of labels.
 
     Parameters
     ----------
@@ -311,11 +312,11 @@ def embed_targets(T, codes, hyperbolic, n_representatives, n_jobs, random_state,
     T : csr_matrix of shape (n, q)
         Labels in canonical form.
     codes : int64 ndarray of shape (n,)
-        Number of each row's label set.
+        Number of each sample's label set.
     hyperbolic : bool
         Whether to embed on a hyperboloid instead of in Euclidean space.
     n_representatives : int
-        ν, number of rows the embedding is fitted on.
+        ν, number of samples the embedding is fitted on.
     n_jobs : int or None
         Number of threads for the exact neighbours; nothing depends on it.
     random_state : RandomState instance
@@ -355,8 +356,8 @@ def embed_targets(T, codes, hyperbolic, n_representatives, n_jobs, random_state,
 class _ExactNeighbours:
     """Exact neighbours for UMAP, which would look for approximate ones or measure all pairs by calls from Python.
 
-    Stands in for the search index of ``precomputed_knn`` too. UMAP passes on rows rounded to single precision;
-    the search uses the rows themselves, which have to be announced in :attr:`pending` before.
+    Stands in for the search index of ``precomputed_knn`` too. UMAP passes on samples rounded to single precision;
+    the search uses the samples themselves, which have to be announced in :attr:`pending` before.
 
     Parameters
     ----------
@@ -368,11 +369,11 @@ class _ExactNeighbours:
     Attributes
     ----------
     n_neighbors : int
-        UMAP's number of neighbours, a row itself being the first.
+        UMAP's number of neighbours, a sample itself being the first.
     ids, distances : ndarrays of shape (ν, n_neighbors − 1)
-        The nearest other rows.
+        The nearest other samples.
     pending : ndarray or csr_matrix of shape (m, p)
-        The rows that UMAP will ask for next.
+        The samples that UMAP will ask for next.
     """
 
     _angular_trees = False  # read by UMAP to decide how hard an approximate search should try
@@ -395,7 +396,9 @@ class _ExactNeighbours:
     def query(self, X, k, epsilon):
         """Answer UMAP's ``transform``."""
         if X.shape != self.pending.shape:
-            raise RuntimeError(f"UMAP asked for {X.shape[0]} rows, {self.pending.shape[0]} were announced.")
+            raise RuntimeError(
+                f"UMAP asked for {X.shape[0]} samples, {self.pending.shape[0]} were announced."
+            )
         ids, distances = self._search.of(self.pending, k)
         return ids, distances.astype(np.float32)
 
@@ -461,9 +464,9 @@ def _plain(embedded, model, n_rows, n_columns):
     model : object
         The embedding.
     n_rows : int
-        How many rows it was given.
+        How many samples it was given.
     n_columns : int or None
-        How many columns it gave for other rows, if it was asked before.
+        How many columns it gave for other samples, if it was asked before.
 
     Returns
     -------
@@ -502,19 +505,19 @@ def _plain(embedded, model, n_rows, n_columns):
 
 def _wrong_embedding(model, gave, n_rows, columns):
     return ValueError(
-        f"embedding: transform did not return a table of numbers for {n_rows} rows: {type(model).__name__} gave "
+        f"embedding: transform did not return a table of numbers for {n_rows} samples: {type(model).__name__} gave "
         f"{gave}; expected are finite real numbers in the shape ({n_rows}, d), {columns}."
     )
 
 
 def _fit_transform(model, Z, B, fitted_on, chosen, knn=None):
-    """Fit on the representatives, transform the rest in batches, and put all rows in their places."""
+    """Fit on the representatives, transform the rest in batches, and put all samples in their places."""
     n = B.shape[0]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # A user's object may work in place, and the rows are needed as they are.
+        # A user's object may work in place, and the samples are needed as they are.
         model.fit(fitted_on if knn is not None else fitted_on.copy())
-        # UMAP's own place for a row it was fitted on; its `transform` would move rows of a sparse matrix again.
+        # UMAP's own place for a sample it was fitted on; its `transform` would move those of a sparse matrix again.
         part = model.transform(fitted_on.copy()) if knn is None else model.embedding_
         part = _plain(part, model, chosen.shape[0], None)
         E = np.empty((n, part.shape[1]), dtype=np.float64)
@@ -532,7 +535,7 @@ def _fit_transform(model, Z, B, fitted_on, chosen, knn=None):
     finite = np.isfinite(E).all(axis=1)
     if not finite.all() and knn is None:
         row = int(np.flatnonzero(~finite)[0])
-        gave = f"{'NaN' if np.isnan(E[row]).any() else 'infinity'} in row {row}"
+        gave = f"{'NaN' if np.isnan(E[row]).any() else 'infinity'} for sample {row}"
         raise _wrong_embedding(model, gave, n, f"d = {E.shape[1]}")
     if not finite.all():
         logger.warning(

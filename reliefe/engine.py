@@ -1,4 +1,4 @@
-"""Relief weights: blocks of rows → neighbours → updates (the loop of Algorithm 1)."""
+"""Relief weights: blocks of samples → neighbours → updates (the loop of Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _UPDATES = 4e8  # differences added up before anything else gets a chance
 
 
 class Phases:
-    """Wall-clock seconds by phase, and a progress bar over the rows.
+    """Wall-clock seconds by phase, and a progress bar over the samples.
 
-    ``saved`` are seconds of phases that were not spent, their result being remembered; it is negative where
-    remembering itself took time.
+    ``saved`` are seconds of phases that were not spent, their result being in a cache; it is negative where
+    writing to the cache itself took time.
 
     Parameters
     ----------
@@ -83,18 +83,18 @@ class Phases:
 
 
 def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, full=None):
-    """Relief weights of all columns.
+    """Relief weights of all features.
 
     Parameters
     ----------
     Z : reliefe.columns.Columns, ndarray or csr_matrix of shape (n, p)
-        Range-normalised rows; feature differences are taken here.
+        Range-normalised samples; feature differences are taken here.
     target : reliefe.targets.Classes, reliefe.targets.LabelSets or reliefe.targets.Responses
         Turns neighbours into updates.
     neighbours_of : DenseColumns, PackedRows, MixedRows, SparseColumns, MixedColumns or EmbeddedRows
         Finds neighbours, group by group.
     rows : int64 ndarray of shape (s,)
-        The rows to update from, one iteration each.
+        The samples to update from, one iteration each.
     abs_mean : bool
         Whether neighbours are averaged before the difference is taken.
     n_jobs : int or None
@@ -102,31 +102,31 @@ def relief_weights(Z, target, neighbours_of, rows, abs_mean, n_jobs, phases, ful
     phases : Phases
         Collects the seconds spent on "distances", "neighbours" and "weights".
     full : float64 ndarray of shape (p,), optional
-        For rows from :func:`reliefe.scaling.normalise_mixed`: which differences count as 1.
+        For samples from :func:`reliefe.scaling.normalise_mixed`: which differences count as 1.
 
     Returns
     -------
     weights : float64 ndarray of shape (p,)
         Per iteration.
     used : int64 ndarray of shape (s, c)
-        Number of neighbours taken per row and group.
+        Number of neighbours taken per sample and group.
     """
     groups = neighbours_of.groups
     capacity = int(groups.segment_ptr[-1])
     b = min(neighbours_of.block_rows, rows.shape[0], max(16, _NEIGHBOUR_BYTES // (4 * max(1, capacity))))
-    # Rows whose updates take a fraction of a second, so that a fit can be interrupted; decided by the data alone.
+    # Samples whose updates take a fraction of a second, so that a fit can be interrupted; the data alone decide.
     width = Z.nnz / Z.shape[0] if sparse.issparse(Z) else Z.shape[1]
     chunk = int(np.clip(_UPDATES / (max(1, capacity) * max(1.0, width)), 16, b))
     if isinstance(Z, Columns):
-        chunk = b  # all rows at once, but a few columns at a time
+        chunk = b  # all samples at once, but a few features at a time
     neighbour_buffer = np.empty((b, capacity), dtype=np.int32)
     used = np.zeros((rows.shape[0], groups.class_ptr.shape[0] - 1), dtype=np.int64)
     sums = target.new_sums(Z.shape[1])
     neighbours_of.nearest_first = target.nearest_first
-    # Group by group, so that the rows of a block are near one another in the searched array too.
+    # Group by group, so that the samples of a block are near one another in the searched array too.
     order = np.argsort(groups.places()[rows])
     sorted_rows = rows[order]
-    # Searching counts half of a row's progress, updating the other half.
+    # Searching counts half of a sample's progress, updating the other half.
     with Team(n_jobs) as team, phases.bar(2 * rows.shape[0]):
         for start in range(0, rows.shape[0], b):
             block = sorted_rows[start : start + b]

@@ -1,8 +1,9 @@
-"""Weights from every row within a distance for label sets and numeric targets: distances → near rows → weights.
+"""Weights from every sample within a distance for label sets and numeric targets: distances → near ones → weights.
 
-SURF and MultiSURF with the updates of :mod:`reliefe.targets`. As in :mod:`reliefe.thresholds`, one number per pair
-of rows decides how much its differences count, the same for all columns; here it depends on the target distance of
-the pair. Where values are missing or columns hold codes, near rows are listed and the update is that of ReliefF.
+SURF and MultiSURF with the updates of :mod:`reliefe.targets`. As in :mod:`reliefe.row_pairs`, one number per pair
+of samples decides how much its differences count, the same for all features; here it depends on the target distance
+of the pair. Where values are missing or features hold codes, near samples are listed and the update is that of
+ReliefF.
 """
 
 from __future__ import annotations
@@ -15,38 +16,31 @@ from reliefe.columns import Columns
 from reliefe.distances import Groups
 from reliefe.kernels import near as kernels
 from reliefe.kernels import thresholds as pair_kernels
+from reliefe.row_pairs import STEPS, TILE_BYTES, Blocks, DensePairs, Pairs, SparsePairs
 from reliefe.targets import LabelSets, Responses
-from reliefe.thresholds import (
-    _STEPS,
-    _TILE_BYTES,
-    _Blocks,
-    _DensePairs,
-    _Pairs,
-    _SparsePairs,
-    common_threshold,
-)
+from reliefe.threshold_weights import common_threshold
 
-_FEW_ROWS = 16  # whose near rows are listed at a time
-_MOST_SETS = 32  # different ones, up to which columns kept as bits are summed up set by set
+_FEW_ROWS = 16  # whose near samples are listed at a time
+_MOST_SETS = 32  # different ones, up to which features kept as bits are summed up set by set
 
 
 def near_groups(target, codes, Z, full):
-    """Return the groups in which rows are looked for, for :func:`near_weights`.
+    """Return the groups in which samples are looked for, for :func:`near_weights`.
 
     Parameters
     ----------
     target : reliefe.targets.LabelSets or reliefe.targets.Responses
         The target.
     codes : int64 ndarray of shape (n,)
-        Number of each row's label set.
+        Number of each sample's label set.
     Z, full
         As there.
 
     Returns
     -------
     reliefe.distances.Groups
-        All rows in one; or by label set, where there are few of them and columns are kept as bits: the differences
-        to the near rows with a label set all count the same.
+        All samples in one; or by label set, where there are few of them and features are kept as bits: the
+        differences to the near samples with a label set all count the same.
     """
     as_bits = full is None and isinstance(Z, Columns) and bool(Z.bands)
     n_sets = int(codes.max()) + 1
@@ -56,18 +50,18 @@ def near_groups(target, codes, Z, full):
 
 
 def near_weights(Z, full, groups, source, rule, target, n_jobs, phases):
-    """Weights of all columns from pairs of rows that are near.
+    """Weights of all features from pairs of samples that are near.
 
     Parameters
     ----------
     Z, full, source, n_jobs, phases
-        As in :func:`reliefe.thresholds.threshold_weights`.
+        As in :func:`reliefe.threshold_weights.threshold_weights`.
     groups : reliefe.distances.Groups
-        From :func:`near_groups`, or all rows in one: ``target.groups(n)``.
-    rule : reliefe.thresholds.Rule
-        Without far rows.
+        From :func:`near_groups`, or all samples in one: ``target.groups(n)``.
+    rule : reliefe.threshold_weights.Rule
+        Without far samples.
     target : reliefe.targets.LabelSets or reliefe.targets.Responses
-        What differences count. Responses have no σ: the near rows of a row have the same influence.
+        What differences count. Responses have no σ: the near samples of a sample have the same influence.
 
     Returns
     -------
@@ -92,7 +86,7 @@ def near_weights(Z, full, groups, source, rule, target, n_jobs, phases):
 
 
 def thresholds_of(groups, source, rule, threshold, distances):
-    """Return what distances have to be less than for rows to be near.
+    """Return what distances have to be less than for samples to be near.
 
     Parameters
     ----------
@@ -101,25 +95,25 @@ def thresholds_of(groups, source, rule, threshold, distances):
     threshold : float or None
         The mean distance, where there is one threshold for all.
     distances : array of shape (n, n)
-        Among all rows, exact.
+        Among all samples, exact.
 
     Returns
     -------
     array of shape (n,), of the type of ``distances``
     """
     places = np.arange(distances.shape[0], dtype=np.int64)
-    return _Pairs(groups, source).thresholds(distances, places, rule, threshold)
+    return Pairs(groups, source).thresholds(distances, places, rule, threshold)
 
 
 def directed_weights(target, distances, below, out):
-    """Weigh the pairs of all rows, as seen from each.
+    """Weigh the pairs of all samples, as seen from each.
 
     Parameters
     ----------
     target : reliefe.targets.LabelSets or reliefe.targets.Responses
         As in :func:`near_weights`.
     distances : array of shape (n, n)
-        Among all rows.
+        Among all samples.
     below : array of shape (n,)
         From :func:`thresholds_of`.
     out : float64 array of shape (n, n)
@@ -141,7 +135,7 @@ def directed_weights(target, distances, below, out):
 
 
 class _LabelPairs:
-    """What the difference to each near row counts with label sets."""
+    """What the difference to each near sample counts with label sets."""
 
     takes_sums = False
 
@@ -149,7 +143,7 @@ class _LabelPairs:
         self._target, self.divisor = target, n
 
     def fill(self, distances, places, below, out):
-        """Fill ``out`` (b, n) with the weights of the pairs of some rows, as seen from these."""
+        """Fill ``out`` (b, n) with the weights of the pairs of some samples, as seen from these."""
         b, n = out.shape
         most = min(b, _FEW_ROWS)
         near, targets = np.empty((most, n), dtype=np.int32), np.empty((most, n))
@@ -162,7 +156,7 @@ class _LabelPairs:
 
 
 class _ResponsePairs:
-    """What the difference to each near row counts with numeric targets, once sums over all pairs are known."""
+    """What the difference to each near sample counts with numeric targets, once sums over all pairs are known."""
 
     takes_sums = True
     divisor = 1
@@ -173,13 +167,13 @@ class _ResponsePairs:
         self._rest = None
 
     def note(self, distances, places, below):
-        """Take note of the near rows of some rows, for the sums."""
+        """Take note of the near samples of some samples, for the sums."""
         kernels.response_sums(
             distances, places, below, self._target.values, 0, places.shape[0], self._counts, self._sums
         )
 
     def noted(self):
-        """Turn what was noted of all rows into the sums."""
+        """Turn what was noted of all samples into the sums."""
         influence, far, alike = self._target.shares(self._counts, self._sums)
         self._rest = self._target.values, influence, far, alike
 
@@ -193,7 +187,7 @@ def _pairs_of(target, n):
 
 
 class _TargetPairs:
-    """Weights of pairs by target distance in place of those by zone and class, for a subclass of ``_Pairs``."""
+    """Weights of pairs by target distance in place of those by zone and class, for a subclass of ``Pairs``."""
 
     _pairs_of: _LabelPairs | _ResponsePairs
 
@@ -202,15 +196,15 @@ class _TargetPairs:
         """Whether sums over all pairs have to be known before one can be weighed."""
         return self._pairs_of.takes_sums
 
-    def _factors(self, block, places, rule, skrebate, lo, hi):
+    def weigh_zones(self, block, places, rule, skrebate, lo, hi):
         block.offsets[lo:hi] = 0.0
 
-    def _pair_weights(self, block, places, lo, hi, out):
+    def fill_weights(self, block, places, lo, hi, out):
         part = slice(lo, hi)
         self._pairs_of.fill(block.distances[part], places[part], block.below[part], out[part])
 
 
-class _DenseRows(_TargetPairs, _Blocks):
+class _DenseRows(_TargetPairs, Blocks):
     """Pairs of dense rows without missing values, each pair inside a block once."""
 
     def __init__(self, Z, groups, source, target):
@@ -219,7 +213,7 @@ class _DenseRows(_TargetPairs, _Blocks):
         self._pairs_of = _pairs_of(target, self._n)
 
     def weigh(self, rule, threshold, team, phases):
-        """Sum up the weighted differences of all pairs; return the weights, columns in the order of Z."""
+        """Sum up the weighted differences of all pairs; return the weights, features in the order of Z."""
         block, n = self._block, self._n
         if self.takes_sums:
             for first, b in self._blocks(team, phases):
@@ -241,7 +235,7 @@ class _DenseRows(_TargetPairs, _Blocks):
             with phases("neighbours"):
                 places = np.arange(first, first + b, dtype=np.int64)
                 self._weigh_block(places, rule, False, threshold, team)
-                team.split(lambda lo, hi, places=places: self._pair_weights(block, places, lo, hi, pairs), b)
+                team.split(lambda lo, hi, places=places: self.fill_weights(block, places, lo, hi, pairs), b)
                 # Distances are not needed any more; their place is taken by the weights of listed pairs.
                 self._is_measured = False
                 lists = ids, values, ends
@@ -256,18 +250,18 @@ class _DenseRows(_TargetPairs, _Blocks):
         return weights / self._pairs_of.divisor
 
     def _add_listed(self, lists, weights, team):
-        """Add the differences of listed pairs to the weights of all columns."""
+        """Add the differences of listed pairs to the weights of all features."""
         Z, members = self._Z, self._groups.members
 
         def part(lo, hi):
             pair_kernels.update_dense(Z.tile(lo, hi), members, *lists, 0, hi - lo, weights[lo:hi])
 
         listed = max(1.0, float(lists[-1][:, -1].sum()))
-        most = max(64, int(min(_STEPS / listed, _TILE_BYTES // (8 * self._n))))
+        most = max(64, int(min(STEPS / listed, TILE_BYTES // (8 * self._n))))
         team.each(part, Z.few_columns(min(most, -(-Z.shape[1] // team.size))))
 
 
-class _SetRows(_DensePairs):
+class _SetRows(DensePairs):
     """Pairs of dense rows that stand in the order of their label sets."""
 
     takes_sums = False
@@ -280,7 +274,7 @@ class _SetRows(_DensePairs):
         others = np.tile(first.astype(np.int32), (n_sets, 1))
         target.measure(first, others, np.full((n_sets, 1), n_sets), 0, n_sets, self._table)
 
-    def _factors(self, block, places, rule, skrebate, lo, hi):
+    def weigh_zones(self, block, places, rule, skrebate, lo, hi):
         given = (block.distances, places, self._groups.class_ptr, block.below, self._table)
         kernels.set_factors(*given, lo, hi, block.near)
         block.far[:, lo:hi] = 0.0
@@ -291,8 +285,8 @@ class _SetRows(_DensePairs):
         return super().weigh(rule, False, threshold, team, phases)[0] / self._n
 
 
-class _SparseRows(_TargetPairs, _SparsePairs):
-    """Pairs of sparse rows, a few rows at a time on each thread."""
+class _SparseRows(_TargetPairs, SparsePairs):
+    """Pairs of sparse rows, a few samples at a time on each thread."""
 
     def __init__(self, Z, groups, source, target):
         super().__init__(Z, groups, source)
@@ -304,7 +298,7 @@ class _SparseRows(_TargetPairs, _SparsePairs):
 
             def part(block, places):
                 b = places.shape[0]
-                self._thresholds(block, places, rule, threshold, 0, b)
+                self.set_thresholds(block, places, rule, threshold, 0, b)
                 self._pairs_of.note(block.distances[:b], places, block.below[:b])
 
             self.look_at_all(part, team, phases)
@@ -312,10 +306,10 @@ class _SparseRows(_TargetPairs, _SparsePairs):
         return super().weigh(rule, False, threshold, team, phases)[0] / self._pairs_of.divisor
 
 
-class _ListedRows(_TargetPairs, _Blocks):
-    """Near rows where values are missing or columns hold codes."""
+class _ListedRows(_TargetPairs, Blocks):
+    """Near samples where values are missing or features hold codes."""
 
-    takes_sums = False  # each column has its own
+    takes_sums = False  # each feature has its own
 
     def __init__(self, Z, full, groups, source, target):
         super().__init__(Z, groups, source, 64)
@@ -326,7 +320,7 @@ class _ListedRows(_TargetPairs, _Blocks):
         n, p = self._Z.shape
         sums = self._target.new_sums(p)
         near, counts = np.empty((self._b, n), dtype=np.int32), np.empty((self._b, 1), dtype=np.int64)
-        most = self._b if isinstance(self._Z, Columns) else max(16, int(_STEPS / (n * p)))
+        most = self._b if isinstance(self._Z, Columns) else max(16, int(STEPS / (n * p)))
         block = self._block
         for first, b in self._blocks(team, phases):
             with phases("neighbours"):

@@ -79,7 +79,7 @@ class _Blocks:
     nearest_first : bool
         As in :class:`reliefe.distances.DenseColumns`.
     errors : None
-        No distance is coarse, as there are in :class:`reliefe.thresholds.DenseRows`.
+        No distance is coarse, as there are in :class:`reliefe.distances.DenseRows`.
     """
 
     nearest_first = False

@@ -15,7 +15,7 @@ from reliefe.scaling import distinct_values
 TARGETS = ("classification", "regression")
 MISSING = ("raise", "ignore")
 
-_DISCRETE_FEATURES = "discrete_features must be None, a mask, a list of column numbers or of names"
+_DISCRETE_FEATURES = "discrete_features must be None, a mask, a list of feature numbers or of names"
 
 
 def check_parameters(estimator):
@@ -213,14 +213,14 @@ def categories_of(discrete_features, X):
 def discrete_columns(
     discrete_features, threshold, X, profile=None, n_jobs=None, *, names=None, categories=None
 ):
-    """Say which columns are discrete.
+    """Say which features are discrete.
 
     Parameters
     ----------
     discrete_features : None, "auto", "from_dtype", or array-like of booleans (p,), of integers or of names
         As in :class:`reliefe.ReliefF`.
     threshold : int
-        With "auto", the largest number of distinct values of a discrete column.
+        With "auto", the largest number of distinct values of a discrete feature.
     X : ndarray or csr_matrix of shape (n, p)
         From :func:`check_X`.
     profile : reliefe.columns.Profile, optional
@@ -228,7 +228,7 @@ def discrete_columns(
     n_jobs : int or None
         Number of threads.
     names : array-like of str (p,), optional
-        Names of the columns.
+        Names of the features.
     categories : bool ndarray of shape (p,), optional
         From :func:`categories_of`; needed with "from_dtype".
 
@@ -252,34 +252,34 @@ def discrete_columns(
     if given.dtype.kind == "b":
         if given.shape[0] != p:
             raise ValueError(
-                f"discrete_features is a mask for {given.shape[0]} columns, but X has {p} columns."
+                f"discrete_features is a mask for {given.shape[0]} features, but X has {p} features."
             )
         return given.copy()
     if given.size and given.dtype.kind in "UTO":
         given = _places_of(discrete_features, names)
     outside = given[(given < 0) | (given >= p)]
     if outside.size:
-        raise ValueError(f"discrete_features names the column {outside[0]}; X has the columns 0 … {p - 1}.")
+        raise ValueError(f"discrete_features names the feature {outside[0]}; X has the features 0 … {p - 1}.")
     mask = np.zeros(p, dtype=bool)
     mask[given.astype(np.int64)] = True
     return mask
 
 
 def _places_of(wanted, names):
-    """Find columns by name."""
+    """Find features by name."""
     if not all(isinstance(name, str) for name in wanted):
         raise TypeError(f'{_DISCRETE_FEATURES}, "auto" or "from_dtype", got {wanted!r}.')
     if names is None:
         raise ValueError(
-            f"discrete_features names the column {str(wanted[0])!r}, but the columns of X have no names; hand in a "
-            "data frame, or give column numbers."
+            f"discrete_features names the feature {str(wanted[0])!r}, but the features of X have no names; hand in "
+            "a data frame, or give feature numbers."
         )
     places = {str(name): place for place, name in enumerate(names)}
     strange = [str(name) for name in wanted if str(name) not in places]
     if strange:
         near = get_close_matches(strange[0], places, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"discrete_features names the column {strange[0]!r}, which X does not have{hint}")
+        raise ValueError(f"discrete_features names the feature {strange[0]!r}, which X does not have{hint}")
     return np.array([places[str(name)] for name in wanted], dtype=np.int64)
 
 
@@ -300,13 +300,13 @@ def _positive_integer(name, value, otherwise=""):
 
 
 def _check_selection(value):
-    """Check n_features_to_select as far as this goes without knowing the number of columns."""
+    """Check n_features_to_select as far as this goes without knowing the number of features."""
     if value is not None:
         _check_amount("n_features_to_select", value, "None, ")
 
 
 def _check_amount(name, value, otherwise=""):
-    """Check a number of columns, or a share of them."""
+    """Check a number of features, or a share of them."""
     if _is_integer(value):
         if value >= 1:
             return

@@ -1,44 +1,42 @@
-"""ReliefF: neighbours in the space of the columns themselves."""
+"""ReliefF: neighbours in the space of the features themselves."""
 
 from __future__ import annotations
 
-import time
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.utils import ClassifierTags, check_random_state
 
-from reliefe.base import Prepared, Ranker, without_noise
+from reliefe._neighbour_ranker import NeighbourRanker
 
 
-class ReliefF(Ranker):
-    """Rank features by how they differ between near rows of different classes and of the same class.
+class ReliefF(NeighbourRanker):
+    """Rank features by how they differ between near samples of different classes and of the same class.
 
-    Multi-class: for each row used, the nearest rows of every class are found by the Manhattan distance on
-    range-normalised columns. A column loses weight by its difference to neighbours of the row's own class and
+    Multi-class: for each sample used, the nearest samples of every class are found by the Manhattan distance on
+    range-normalised features. A feature loses weight by its difference to neighbours of the sample's own class and
     gains weight by its difference to neighbours of every other class q, times P(q) / (1 − P(own class)). A
-    constant column has weight exactly 0; multi-class weights lie in −1 … 1.
+    constant feature has weight exactly 0; multi-class weights lie in −1 … 1.
 
-    Multi-label: the nearest rows are found among all rows. With t_l the target distance of neighbour l in 0 … 1 and
-    D_lj its difference in column j, t = mean t_l, d_j = mean D_lj and td_j = mean t_l · D_lj, column j gains
-    td_j / t − (d_j − td_j) / (1 − t); a term whose denominator is 0 adds nothing. With ``abs_mean``, D_lj keeps its
-    sign in both means, and d_j and td_j are the absolute values of these means.
+    Multi-label: the nearest samples are found among all samples. With t_l the target distance of neighbour l in 0 …
+    1 and D_lj its difference in feature j, t = mean t_l, d_j = mean D_lj and td_j = mean t_l · D_lj, feature j
+    gains td_j / t − (d_j − td_j) / (1 − t); a term whose denominator is 0 adds nothing. With ``abs_mean``, D_lj
+    keeps its sign in both means, and d_j and td_j are the absolute values of these means.
 
-    Regression (``target="regression"``, RReliefF): the nearest rows are found among all rows. With t the difference
-    of targets divided by their range, D that in column j, and d the influence of a neighbour, which falls with its
-    rank r as exp(−(r / σ)²) and is 1 in all for each row, the column's weight is Σ d t D / Σ d t less
-    Σ d (1 − t) D / Σ d (1 − t), sums over all rows and neighbours: how far near rows with different targets differ,
-    less how far those with similar targets do.
+    Regression (``target="regression"``, RReliefF): the nearest samples are found among all samples. With t the
+    difference of targets divided by their range, D that in feature j, and d the influence of a neighbour, which
+    falls with its rank r as exp(−(r / σ)²) and is 1 in all for each sample, the feature's weight is Σ d t D / Σ d t
+    less Σ d (1 − t) D / Σ d (1 − t), sums over all samples and neighbours: how far near samples with different
+    targets differ, less how far those with similar targets do.
 
-    Missing values (``missing="ignore"``): the distance of two rows is the sum of differences over the columns known
-    in both, times p over the number of these; rows that know no column in common are p apart, as far as can be. A
-    row whose value in column j is missing adds nothing to its weight, neighbours whose value is missing are left
-    out, and means are over those that are left. A column's range is over its known values.
+    Missing values (``missing="ignore"``): the distance of two samples is the sum of differences over the features
+    known in both, times p over the number of these; samples that know no feature in common are p apart, as far as
+    can be. A sample whose value in feature j is missing adds nothing to its weight, neighbours whose value is
+    missing are left out, and means are over those that are left. A feature's range is over its known values.
 
-    Discrete columns: the difference of two values is 0 or 1. ``abs_mean`` leaves them as they are, since codes have
-    no mean.
+    Discrete features: the difference of two values is 0 or 1. ``abs_mean`` leaves them as they are, since codes
+    have no mean.
 
     The first fit of an installation compiles its kernels, which takes up to half a minute; they are then kept on
     disk.
@@ -46,28 +44,28 @@ class ReliefF(Ranker):
     Parameters
     ----------
     n_neighbors : int or "adaptive", default=15
-        k, the number of neighbours per class; smaller classes give all their rows. "adaptive" takes, for each
-        row and class, the neighbours before the largest gap between consecutive distances (Algorithm 3).
+        k, the number of neighbours per class; smaller classes give all their samples. "adaptive" takes, for each
+        sample and class, the neighbours before the largest gap between consecutive distances (Algorithm 3).
     abs_mean : bool, default=False
-        Compare a row with the mean of its neighbours (the paper's absMean update) instead of averaging the
+        Compare a sample with the mean of its neighbours (the paper's absMean update) instead of averaging the
         differences to each of them.
     n_iterations : int or None, default=None
-        s, the number of rows to update from. None, or anything from the number of rows on, uses every sample once
-        and draws no random number; less takes a random sample without replacement.
+        s, the number of samples to update from. None, or anything from the number of samples on, uses every sample
+        once and draws no random number; less draws that many at random, without replacement.
     target_distance : {"f1", "accuracy", "subset", "hamming", "cosine", "hyperbolic"}, default="hamming"
         Distance between label sets when the target is multi-label. "cosine" and "hyperbolic" are taken between
         embedded targets (UMAP on the label matrix, its dimension estimated as in ReliefE).
     n_features_to_select : int, float or None, default=None
-        How many columns ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
+        How many features ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
     n_jobs : int or None, default=None
         Number of threads (None is 1, −1 all cores). The weights do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Used to sample rows when ``n_iterations`` asks for fewer than there are.
+        Used to draw samples when ``n_iterations`` asks for fewer than there are.
     verbose : bool, default=False
         Whether to show a progress bar on standard error when a fit takes more than a second.
     memory : None, str or joblib.Memory, default=None
         Where embeddings are kept for the next fit that needs the same one, as in scikit-learn's pipelines: of the
-        targets, and in ReliefE of the rows. It changes no weight.
+        targets, and in ReliefE of the samples. It changes no weight.
     target : {"classification", "regression"}, default="classification"
         Whether y holds classes (1-D) or label sets (2-D), or numbers. It is never guessed.
     sigma : float or None, default=20.0
@@ -77,15 +75,17 @@ class ReliefF(Ranker):
         What missing values in X (NaN, NaT, None, ``pandas.NA``, masked values) are: an error, or left out. In y
         they are an error.
     discrete_features : None, "auto", "from_dtype", or array-like, default=None
-        Columns whose values are categories: a mask of booleans, column numbers, or names of a data frame's columns.
-        "auto" takes those with at most ``discrete_threshold`` distinct values, as skrebate does; "from_dtype" those
-        of a type of categories in a data frame of pandas, polars or Arrow, whatever their values are.
+        Features whose values are categories: a mask of booleans, feature numbers, or names of a data frame's
+        columns. "auto" takes those with at most ``discrete_threshold`` distinct values, as skrebate does;
+        "from_dtype" those of a type of categories in a data frame of pandas, polars or Arrow, whatever their values
+        are.
     discrete_threshold : int, default=10
         See ``discrete_features``.
     compatible : None or "skrebate", default=None
-        "skrebate" follows scikit-rebate 0.8 where that departs from the articles: a row can be its own neighbour,
-        classes beyond two are weighed otherwise, and so are columns where some are discrete and some are not;
-        docs/differences.md has the formulas. One class per sample, every row used, a fixed ``n_neighbors``.
+        "skrebate" follows scikit-rebate 0.8 where that departs from the articles: a sample can be its own
+        neighbour, classes beyond two are weighed otherwise, and so are features where some are discrete and some
+        are not; docs/differences.md has the formulas. One class per sample, every sample used, a fixed
+        ``n_neighbors``.
 
     Attributes
     ----------
@@ -95,30 +95,31 @@ class ReliefF(Ranker):
         The weights without their sign, in the same order, for ``SelectFromModel`` and ``RFE``: these take absolute
         values, and with ``importance_getter="feature_importances_"`` the most negative weights would win.
     ranking_ : int64 ndarray of shape (n_features_in_,)
-        Rank of each column; 1 is best, equal weights stand in the order of the columns.
+        Rank of each feature; 1 is best, equal weights stand in the order of the features.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted; the label numbers when the target is multi-label; not set with
         ``target="regression"``.
     n_neighbors_used_ : int64 ndarray of shape (s, n_classes), or (s,) without classes
-        Neighbours taken per row (and class); only with ``n_neighbors="adaptive"``.
+        Neighbours taken per sample (and class); only with ``n_neighbors="adaptive"``.
     target_n_components_ : int or None
         Dimension of the embedded targets, None where embedding them was skipped; only when they are embedded.
     sample_indices_ : int64 ndarray of shape (s,)
-        The rows that were used, ascending.
+        The samples that were used, ascending.
     n_features_in_ : int
-        Number of columns seen in ``fit``.
+        Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when ``fit`` was given a data frame with text names.
+        Feature names, when ``fit`` was given a data frame with text names.
     timings_ : dict of str to float
-        Wall-clock seconds by phase, and "total"; of a remembered embedding, those that computing it took.
-    remembered_seconds_ : float
+        Wall-clock seconds by phase, and "total"; of an embedding from the cache, those that computing it took.
+    cached_seconds_ : float
         Seconds of these that were not spent now; negative where writing an embedding down took time.
     discrete_features_ : bool ndarray of shape (n_features_in_,)
-        Columns taken as discrete; only when ``discrete_features`` is given.
+        Features taken as discrete; only when ``discrete_features`` is given.
 
     Notes
     -----
-    Two distances that differ by no more than rounding can explain are a tie, and ties go to the lower row.
+    Two distances that differ by no more than rounding can explain are a tie, and ties go to the lower sample
+    number.
     Sources: Robnik-Šikonja and Kononenko (2003), Theoretical and empirical analysis of ReliefF and RReliefF,
     Machine Learning 53; absMean and the adaptive number of neighbours from Škrlj et al., ReliefE, the
     sections on adaptive neighbour selection and multi-class classification.
@@ -169,108 +170,6 @@ class ReliefF(Ranker):
         self.discrete_threshold = discrete_threshold
         self.compatible = compatible
 
-    def check_parameters(self) -> None:
-        """As :meth:`reliefe.base.Ranker.check_parameters`."""
-        from reliefe.parameters import check_parameters
-
-        check_parameters(self)
-
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Compute the weights.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n, p)
-            Numbers of any type, finite or, with ``missing="ignore"``, NaN; at least 2 rows. Not modified. Sparse
-            matrices are never made dense.
-        y : array-like of shape (n,), or array-like or sparse matrix of shape (n, q) with q ≥ 2
-            Class of each row (numbers, text or booleans, at least two different), or 0/1 for each of q labels
-            (multi-label; rows without a label are allowed, but not all rows may have the same labels). With
-            ``target="regression"``, a number per row.
-        sample_weight : array-like of shape (n,), optional
-            What each row counts, from 0 on: its update is multiplied by it, sums are divided by the sum of the
-            weights, and P(q) is the share of class q in it. Ranges of columns and neighbours are those of all rows,
-            also of those that weigh 0. Not with label sets.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError, ValueError
-            For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
-            labels, with one class only or one column only. The message names the parameter or the place.
-        """
-        self._fit(X, y, sample_weight)
-        return self
-
-    def _fit(self, X, y, sample_weight=None):
-        """Compute the weights; return what was made of the data, a :class:`reliefe.base.Prepared`."""
-        # Set below, but not by every fit.
-        self._forget("n_neighbors_used_", "target_n_components_", "classes_", "discrete_features_")
-        # Kernels are imported here: they cost a second, which `import reliefe` should not.
-        from reliefe import compatible
-        from reliefe.engine import Phases, relief_weights
-        from reliefe.parameters import categories_of, discrete_columns
-        from reliefe.validation import check_response, check_X, check_y
-
-        started = time.perf_counter()
-        phases = Phases(type(self).__name__ if self.verbose else None)
-        with phases("validation"):
-            self.check_parameters()
-            categories = categories_of(self._parameter("discrete_features"), X)
-            X, profile = check_X(self, X, y, self._parameter("missing"), self.n_jobs, categories)
-            n, p = X.shape
-            self._check_selection_against(p)
-            if self.target == "regression":
-                y = check_response(y, n)
-            else:
-                y, self.classes_ = check_y(y, n)
-            skrebate = self._parameter("compatible") is not None
-            if skrebate and sparse.issparse(y):
-                raise ValueError(
-                    f'{type(self).__name__}: compatible="skrebate" takes one class per sample, but y has '
-                    f"{y.shape[1]} labels, which scikit-rebate does not know; use compatible=None."
-                )
-            sample_weight = self._checked_weight(sample_weight, y, n)
-            given = (self._parameter("discrete_features"), self._parameter("discrete_threshold"), X)
-            names = getattr(self, "feature_names_in_", None)
-            discrete = discrete_columns(*given, profile, self.n_jobs, names=names, categories=categories)
-            if discrete is not None:
-                self.discrete_features_ = discrete
-            random_state = check_random_state(self.random_state)
-        with phases("normalise"):
-            Z, full = self._prepared(X, profile, discrete)
-            del X
-        rows = self._rows_to_use(n, random_state)
-        target, codes = self._target(y, random_state, phases)
-        if sample_weight is not None:
-            target.weigh(sample_weight, rows)
-        # No more than the rows there are: the arrays behind this cannot hold any integer.
-        groups = target.groups(None if self.n_neighbors == "adaptive" else min(self.n_neighbors, Z.shape[0]))
-        if skrebate and compatible.both_kinds(discrete):
-            with phases("distances"):
-                neighbours_of = compatible.distances(Z, discrete, groups)
-        else:
-            neighbours_of = self._neighbours_of(Z, full, codes, groups, random_state, phases)
-        weights, used = relief_weights(
-            Z, target, neighbours_of, rows, bool(self.abs_mean), self.n_jobs, phases, full
-        )
-        self._set_weights(without_noise(weights))
-        self.sample_indices_ = rows
-        if self.n_neighbors == "adaptive":
-            self.n_neighbors_used_ = target.used(used)
-        self.remembered_seconds_ = phases.saved
-        self.timings_ = {**phases.seconds, "total": time.perf_counter() - started + phases.saved}
-        return Prepared(Z, full, y, rows)
-
-    def _rows_to_use(self, n, random_state):
-        """Rows to update from, ascending."""
-        if self.n_iterations is None or self.n_iterations >= n:
-            return np.arange(n, dtype=np.int64)
-        return np.sort(random_state.choice(n, size=self.n_iterations, replace=False)).astype(np.int64)
-
     def _neighbours_of(self, Z, full, codes, groups, random_state, phases):
         """Return the object that finds neighbours."""
         from reliefe.columns import Columns
@@ -283,16 +182,3 @@ class ReliefF(Ranker):
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)
             return DenseColumns(Z, groups) if Z.rest.size else PackedRows(Z, groups)
-
-    def __sklearn_tags__(self):
-        """Say what kinds of input are taken."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags = None
-        if self.target != "regression":
-            # "0/1 for each of several labels" has its place here, as in scikit-learn's RFE, no classifier either.
-            # target_tags.multi_output stays False: that is several columns of classes, which `fit` refuses.
-            # As skrebate's it takes one class per sample.
-            several = self._parameter("compatible") is None
-            tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=several)
-        tags.input_tags.allow_nan = self._parameter("missing") == "ignore"
-        return tags

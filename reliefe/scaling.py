@@ -1,13 +1,13 @@
-"""Range normalisation of columns: the scale on which every feature difference is taken.
+"""Range normalisation of features: the scale on which every feature difference is taken.
 
-The difference of two rows in column j is |x_ij − x_lj| / (max_j − min_j) (the paper's ReliefF; the range over
-the rows given to ``fit``, implicit zeros of a sparse matrix counted). A difference does not change when a
-constant is added to the column, so columns are shifted only as far as sparse storage allows: not at all where
+The difference of two samples in feature j is |x_ij − x_lj| / (max_j − min_j) (the paper's ReliefF; the range over
+the samples given to ``fit``, implicit zeros of a sparse matrix counted). A difference does not change when a
+constant is added to the feature, so features are shifted only as far as sparse storage allows: not at all where
 0 lies between minimum and maximum, to a minimum of 0 elsewhere. Zeros stay zeros, every value ends in −1 … 1,
 and dense and sparse storage of one matrix give the same numbers bit by bit.
 
-Discrete columns of three values or more hold codes instead: whole numbers, one per value, 0 for 0. Any two of them
-are at least 1 apart, so that min(|a − b|, 1) is the difference for both kinds of column. With two values the
+Discrete features of three values or more hold codes instead: whole numbers, one per value, 0 for 0. Any two of them
+are at least 1 apart, so that min(|a − b|, 1) is the difference for both kinds of feature. With two values the
 range-normalised difference is 0 or 1 already. Missing values (NaN) stay where they are.
 """
 
@@ -22,7 +22,7 @@ _ENTRIES = 2**17  # of a matrix worked on at a time
 
 
 def column_scaling(X):
-    """Return shift and range of every column.
+    """Return shift and range of every feature.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def column_scaling(X):
     shift : float64 ndarray of shape (p,)
         0 where min ≤ 0 ≤ max, the minimum elsewhere.
     extent : float64 ndarray of shape (p,)
-        max − min; 0 marks a constant column.
+        max − min; 0 marks a constant feature.
     """
     if sparse.issparse(X):
         low = X.min(axis=0).toarray().ravel()
@@ -46,7 +46,7 @@ def column_scaling(X):
 
 
 def shift_and_extent(low, high):
-    """Return shift and range of columns from their smallest and largest values, as :func:`column_scaling`."""
+    """Return shift and range of features from their smallest and largest values, as :func:`column_scaling`."""
     low = low.astype(np.float64, copy=False)
     high = high.astype(np.float64, copy=False)
     shift = np.where((low <= 0.0) & (high >= 0.0), 0.0, low)
@@ -56,23 +56,23 @@ def shift_and_extent(low, high):
 
 
 def refuse_wide(extent):
-    """Refuse a column whose range (p,) is too large for float64.
+    """Refuse a feature whose range (p,) is too large for float64.
 
     Raises
     ------
     ValueError
-        Naming the first such column.
+        Naming the first such feature.
     """
     too_wide = np.flatnonzero(~np.isfinite(extent))
     if too_wide.size:
         raise ColumnError(
-            "X: the range of {column} exceeds what float64 can hold; rescale the column first.",
+            "X: the range of {column} exceeds what float64 can hold; rescale it first.",
             int(too_wide[0]),
         )
 
 
 def normalise(X, in_place=False):
-    """Divide every column by its range.
+    """Divide every feature by its range.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ def normalise(X, in_place=False):
     Returns
     -------
     Z : ndarray (C order) or csr_matrix of shape (n, p), float64
-        Values in −1 … 1; constant columns are zero. Sparse results hold no stored zeros.
+        Values in −1 … 1; constant features are zero. Sparse results hold no stored zeros.
 
     Raises
     ------
     ValueError
-        If the range of a column is too large for float64.
+        If the range of a feature is too large for float64.
     """
     shift, extent = column_scaling(X)
     refuse_wide(extent)
@@ -107,7 +107,7 @@ def normalise(X, in_place=False):
         return Z
     Z = X if in_place else X.copy()
     Z = sparse.csr_matrix((Z.data, Z.indices, Z.indptr), shape=Z.shape)  # one type for both kinds of index
-    divisor[constant] = np.inf  # which turns every value of a constant column into 0
+    divisor[constant] = np.inf  # which turns every value of a constant feature into 0
     for start in range(0, Z.nnz, _ENTRIES):
         part = slice(start, start + _ENTRIES)
         columns = Z.indices[part]
@@ -118,7 +118,7 @@ def normalise(X, in_place=False):
 
 
 def distinct_values(X):
-    """Count the distinct known values of every column.
+    """Count the distinct known values of every feature.
 
     Parameters
     ----------
@@ -152,26 +152,26 @@ def distinct_values(X):
 
 
 def normalise_mixed(X, discrete):
-    """Divide columns by their range where that gives their differences, put codes into the others.
+    """Divide features by their range where that gives their differences, put codes into the others.
 
     Parameters
     ----------
     X : ndarray or csr_matrix of shape (n, p)
         float64, finite or NaN; CSR in canonical form without stored zeros. Not modified.
     discrete : bool ndarray of shape (p,)
-        Columns whose difference is 0 or 1.
+        Features whose difference is 0 or 1.
 
     Returns
     -------
     Z : ndarray (C order) or csr_matrix of shape (n, p), float64
-        As from :func:`normalise` wherever a column has no NaN and no codes. Sparse results hold no stored zeros.
+        As from :func:`normalise` wherever a feature has no NaN and no codes. Sparse results hold no stored zeros.
     full : float64 ndarray of shape (p,)
-        A difference above it counts as 1: 0 for columns that hold codes, 1 for others.
+        A difference above it counts as 1: 0 for features that hold codes, 1 for others.
 
     Raises
     ------
     ValueError
-        If the range of a column is too large for float64.
+        If the range of a feature is too large for float64.
     """
     coded = np.asarray(discrete, dtype=bool).copy()
     if coded.any():
@@ -231,7 +231,7 @@ def any_missing(X):
 
 
 def filled(Z):
-    """Put the median of a column's known values in place of its missing ones.
+    """Put the median of a feature's known values in place of its missing ones.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def filled(Z):
     Returns
     -------
     ndarray (C order) or csr_matrix of shape (n, p)
-        Without NaN; 0 where no value of a column is known. Sparse results hold no stored zeros.
+        Without NaN; 0 where no value of a feature is known. Sparse results hold no stored zeros.
     """
     if not sparse.issparse(Z):
         Z = np.array(Z, dtype=np.float64, order="C")
@@ -263,14 +263,14 @@ def filled(Z):
 
 
 def prepare(X, discrete=None, in_place=False):
-    """Bring columns to the scale of their differences, the plain way if that will do.
+    """Bring features to the scale of their differences, the plain way if that will do.
 
     Parameters
     ----------
     X : ndarray or csr_matrix of shape (n, p)
         float64, finite or NaN; CSR in canonical form without stored zeros.
     discrete : bool ndarray of shape (p,), optional
-        Columns whose difference is 0 or 1.
+        Features whose difference is 0 or 1.
     in_place : bool
         As in :func:`normalise`.
 
@@ -279,7 +279,7 @@ def prepare(X, discrete=None, in_place=False):
     Z : ndarray (C order) or csr_matrix of shape (n, p), float64
         From :func:`normalise`, or from :func:`normalise_mixed`.
     full : float64 ndarray of shape (p,), or None
-        As from :func:`normalise_mixed`; None where no value is missing and no column holds codes.
+        As from :func:`normalise_mixed`; None where no value is missing and no feature holds codes.
     """
     if not any_missing(X):
         if discrete is None or not discrete.any():

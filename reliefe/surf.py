@@ -1,4 +1,4 @@
-"""SURF and its kin: every row within a distance is a neighbour."""
+"""SURF and its kin: every sample within a distance is a neighbour."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class _ThresholdRanker(Ranker):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n, p)
-            Numbers of any type, finite or, with ``missing="ignore"``, NaN; at least 2 rows. Not modified. Sparse
+            Numbers of any type, finite or, with ``missing="ignore"``, NaN; at least 2 samples. Not modified. Sparse
             matrices are never made dense.
         y : array-like of shape (n,), or array-like or sparse matrix of shape (n, q) with q ≥ 2
-            Class of each row (numbers, text or booleans), at least two different. ``SURF`` and ``MultiSURF`` also
-            take 0/1 for each of q labels and, with ``target="regression"``, a number per row.
+            Class of each sample (numbers, text or booleans), at least two different. ``SURF`` and ``MultiSURF``
+            also take 0/1 for each of q labels and, with ``target="regression"``, a number per sample.
         sample_weight : array-like of shape (n,), optional
-            As in :class:`reliefe.ReliefF`; thresholds are those of all rows. Not with label sets.
+            As in :class:`reliefe.ReliefF`; thresholds are those of all samples. Not with label sets.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class _ThresholdRanker(Ranker):
         from reliefe.parameters import categories_of, discrete_columns
         from reliefe.scaling import any_missing, normalise_mixed
         from reliefe.targets import Classes
-        from reliefe.thresholds import Rule, threshold_weights
+        from reliefe.threshold_weights import Rule, threshold_weights
         from reliefe.validation import check_X
 
         started = time.perf_counter()
@@ -131,7 +131,7 @@ class _ThresholdRanker(Ranker):
             Z, full = self._prepared(X, profile, discrete)
             plain = Z
             if self.embedding is not None and full is not None:
-                # Codes of categories are for differences; the rows that are embedded are range-normalised.
+                # Codes of categories are for differences; the samples that are embedded are range-normalised.
                 plain = normalise_mixed(X, np.zeros(p, dtype=bool))[0]
             del X
         target, codes = self._target(y, random_state, phases)
@@ -169,12 +169,11 @@ class _ThresholdRanker(Ranker):
         return self.n_representatives
 
     def _rows(self, Z, full, groups, phases):
-        """Return where distances between the columns themselves come from."""
+        """Return where distances between the features themselves come from."""
         from reliefe._threads import Team
         from reliefe.columns import Columns
-        from reliefe.distances import MixedColumns, SparseColumns
+        from reliefe.distances import DenseRows, MixedColumns, SparseColumns
         from reliefe.packed import MixedRows, PackedRows
-        from reliefe.thresholds import DenseRows
 
         with phases("distances"):
             if full is not None:
@@ -194,7 +193,7 @@ class _ThresholdRanker(Ranker):
 
 
 class _NearRanker(_ThresholdRanker):
-    """What the two rankers share that look at near rows alone: they take label sets and numeric targets too."""
+    """What the two rankers share that look at near samples alone: they take label sets and numeric targets too."""
 
     def __init__(
         self,
@@ -257,26 +256,26 @@ class _NearRanker(_ThresholdRanker):
 
 
 class SURF(_NearRanker):
-    """Rank features by differences to all rows that are nearer than the mean distance of all pairs.
+    """Rank features by differences to all samples that are nearer than the mean distance of all pairs.
 
-    A column loses weight by its mean difference to the near rows of a row's own class and gains by its mean
-    difference to those of every other class q, times P(q) / (1 − P(own class)); a class without a near row adds
-    nothing. Distances are Manhattan on range-normalised columns. No number of neighbours has to be chosen.
+    A feature loses weight by its mean difference to the near samples of a sample's own class and gains by its mean
+    difference to those of every other class q, times P(q) / (1 − P(own class)); a class without a near sample adds
+    nothing. Distances are Manhattan on range-normalised features. No number of neighbours has to be chosen.
 
-    Multi-label: the update of :class:`reliefe.ReliefF`, with the near rows as neighbours. A row without any adds
-    nothing.
+    Multi-label: the update of :class:`reliefe.ReliefF`, with the near samples as neighbours. A sample without any
+    adds nothing.
 
-    Regression (``target="regression"``): the weight of RReliefF as in :class:`reliefe.ReliefF`, with the near rows
-    as neighbours. Those of a row have the same influence, 1 in all (a threshold gives them no ranks, so there is no
-    σ); a row without any does not count.
+    Regression (``target="regression"``): the weight of RReliefF as in :class:`reliefe.ReliefF`, with the near
+    samples as neighbours. Those of a sample have the same influence, 1 in all (a threshold gives them no ranks, so
+    there is no σ); a sample without any does not count.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many columns ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
+        How many features ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
     embedding : None, "umap" or object with ``fit`` and ``transform``, default=None
-        Where distances are taken: None, between the columns themselves; else in an embedding, as in
-        :class:`reliefe.ReliefE`. Feature differences are those of the columns all the same.
+        Where distances are taken: None, between the features themselves; else in an embedding, as in
+        :class:`reliefe.ReliefE`. Differences are those of the features all the same.
     metric : {"cosine", "euclidean", "manhattan"}, default="cosine"
         Distance in the embedding. Not looked at without one, as the next three.
     n_components, n_representatives, sparsify_above
@@ -285,9 +284,10 @@ class SURF(_NearRanker):
         What missing values in X are: an error, or left out as in :class:`reliefe.ReliefF`, with an embedding as in
         :class:`reliefe.ReliefE`.
     discrete_features : None, "auto", "from_dtype", or array-like, default=None
-        Columns whose values are categories: a mask of booleans, column numbers, or names of a data frame's columns.
-        "auto" takes those with at most ``discrete_threshold`` distinct values, as skrebate does; "from_dtype" those
-        of a type of categories in a data frame of pandas, polars or Arrow, whatever their values are.
+        Features whose values are categories: a mask of booleans, feature numbers, or names of a data frame's
+        columns. "auto" takes those with at most ``discrete_threshold`` distinct values, as skrebate does;
+        "from_dtype" those of a type of categories in a data frame of pandas, polars or Arrow, whatever their values
+        are.
     discrete_threshold : int, default=10
         See ``discrete_features``.
     compatible : None or "skrebate", default=None
@@ -311,7 +311,7 @@ class SURF(_NearRanker):
         The weights without their sign, in the same order, for ``SelectFromModel`` and ``RFE``: these take absolute
         values, and with ``importance_getter="feature_importances_"`` the most negative weights would win.
     ranking_ : int64 ndarray of shape (n_features_in_,)
-        Rank of each column; 1 is best, equal weights stand in the order of the columns.
+        Rank of each feature; 1 is best, equal weights stand in the order of the features.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted; the label numbers when the target is multi-label; not set with
         ``target="regression"``.
@@ -320,11 +320,11 @@ class SURF(_NearRanker):
     n_components_ : int or None
         Dimension of the embedding, None where it was skipped; only with an embedding.
     discrete_features_ : bool ndarray of shape (n_features_in_,)
-        Columns taken as discrete; only when ``discrete_features`` is given.
+        Features taken as discrete; only when ``discrete_features`` is given.
     n_features_in_ : int
-        Number of columns seen in ``fit``.
+        Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when ``fit`` was given a data frame with text names.
+        Feature names, when ``fit`` was given a data frame with text names.
     timings_ : dict of str to float
         Wall-clock seconds by phase, and "total".
 
@@ -347,7 +347,7 @@ class SURF(_NearRanker):
 
 
 class SURFStar(_ThresholdRanker):
-    """SURF*: as SURF, and the differences to all rows farther than the mean distance count the other way round.
+    """SURF*: as SURF, and the differences to all samples farther than the mean distance count the other way round.
 
     Parameters
     ----------
@@ -366,14 +366,15 @@ feature_names_in_, timings_
     A distance that differs from the threshold by no more than rounding can explain is neither near nor far.
     Source: Greene, Himmelstein, Kiralis and Moore (2010), The informative extremes: using both nearest and farthest
     individuals can improve Relief algorithms in the domain of human genetics, EvoBIO; classes beyond two as in
-    ReliefF. No article says what far rows count with label sets or numeric targets, which SURF and MultiSURF take.
+    ReliefF. No article says what far samples count with label sets or numeric targets, which SURF and MultiSURF
+    take.
     """
 
     _far = True
 
 
 class MultiSURF(_NearRanker):
-    """As SURF, with a threshold of its own for each row: the mean of its distances less half their deviation.
+    """As SURF, with a threshold of its own for each sample: the mean of its distances less half their deviation.
 
     Parameters
     ----------
@@ -389,8 +390,8 @@ n_features_in_, feature_names_in_, timings_
 
     Notes
     -----
-    The standard deviation is that of the n − 1 distances of a row (the sum of squares divided by n − 1). A distance
-    that differs from the threshold by no more than rounding can explain is equal to it, thus not near.
+    The standard deviation is that of the n − 1 distances of a sample (the sum of squares divided by n − 1). A
+    distance that differs from the threshold by no more than rounding can explain is equal to it, thus not near.
     Source: Urbanowicz, Olson, Schmitt, Meeker and Moore (2018), Benchmarking Relief-based feature selection methods
     for bioinformatics data mining, Journal of Biomedical Informatics 85; classes beyond two as in ReliefF, label
     sets and numeric targets as in SURF.
@@ -400,10 +401,11 @@ n_features_in_, feature_names_in_, timings_
 
 
 class MultiSURFStar(_ThresholdRanker):
-    """MultiSURF*: as MultiSURF, and rows farther than the mean plus half the deviation count by similarity.
+    """MultiSURF*: as MultiSURF, and samples farther than the mean plus half the deviation count by similarity.
 
-    Of far rows 1 − difference is taken in place of the difference: a column loses weight where it is alike in far
-    rows of the own class and gains where it is alike in far rows of other classes. Rows in between do not count.
+    Of far samples 1 − difference is taken in place of the difference: a feature loses weight where it is alike in
+    far samples of the own class and gains where it is alike in far samples of other classes. Samples in between do
+    not count.
 
     Parameters
     ----------
@@ -419,10 +421,10 @@ feature_names_in_, timings_
 
     Notes
     -----
-    Up to a constant that every column gets (a constant one too), far rows count by the negative difference, as in
-    SURF*. The constant is 0 where each class has a far row, as in most data.
+    Up to a constant that every feature gets (a constant one too), far samples count by the negative difference, as
+    in SURF*. The constant is 0 where each class has a far sample, as in most data.
     Source: Granizo-Mackenzie and Moore (2013), Multiple threshold spatially uniform ReliefF for the genetic
-    analysis of complex human diseases, EvoBIO; classes beyond two as in ReliefF. No article says what far rows
+    analysis of complex human diseases, EvoBIO; classes beyond two as in ReliefF. No article says what far samples
     count with label sets or numeric targets, which SURF and MultiSURF take.
     """
 

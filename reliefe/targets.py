@@ -1,7 +1,7 @@
 """What a target does with neighbours: whom to look for, and how weights change.
 
-A target says in which groups neighbours are looked for (one per class, or all rows together) and turns the
-neighbours of a block of rows into updates.
+A target says in which groups neighbours are looked for (one per class, or all samples together) and turns the
+neighbours of a block of samples into updates.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def add_updates(kernels_of, Z, block, rest, weights, team, full=None, few=None, 
     kernels_of : module
         Has ``update_dense`` and ``update_sparse``.
     Z : reliefe.columns.Columns, ndarray or csr_matrix of shape (n, p)
-        Range-normalised rows.
+        Range-normalised samples.
     block : int64 ndarray of shape (b,)
-        Row numbers of the block.
+        Sample numbers of the block.
     rest : tuple
         What the kernels take between the block and the range to work on.
     weights : float64 ndarray of shape (p,) or (·, p)
@@ -56,12 +56,12 @@ def add_updates(kernels_of, Z, block, rest, weights, team, full=None, few=None, 
     full : float64 ndarray of shape (p,), optional
         What the kernels take before the block, if anything.
     few : callable, optional
-        ``few(values, band, n_columns, weights)`` adds the updates of columns of a band, given as bytes, to their
+        ``few(values, band, n_columns, weights)`` adds the updates of features of a band, given as bytes, to their
         weights.
     advance : callable, optional
         Is told which share of the work is done.
     which : {"all", "rest"}
-        Which columns of ``Z``, if some are packed.
+        Which features of ``Z``, if some are packed.
     """
     before = () if full is None else (full,)
     if isinstance(Z, Columns):
@@ -87,7 +87,7 @@ def add_updates(kernels_of, Z, block, rest, weights, team, full=None, few=None, 
 
 
 def _add_by_columns(kernels_of, Z, block, rest, weights, team, before, few, advance, which):
-    """Add a block's updates a few columns at a time, which are made for that alone."""
+    """Add a block's updates a few features at a time, which are made for that alone."""
     p = Z.shape[1]
 
     def part(lo, hi):
@@ -108,16 +108,16 @@ def _add_by_columns(kernels_of, Z, block, rest, weights, team, before, few, adva
 
 
 def class_coefficients(codes, class_sizes, rows):
-    """Weight of every class in the update of every row: −1 for its own, P(q) / (1 − P(own)) for class q.
+    """Weight of every class in the update of every sample: −1 for its own, P(q) / (1 − P(own)) for class q.
 
     Parameters
     ----------
     codes : int ndarray of shape (n,)
-        Class of each row.
+        Class of each sample.
     class_sizes : int ndarray of shape (c,)
-        Number of rows of each class.
+        Number of samples of each class.
     rows : int ndarray of shape (b,)
-        Rows to give coefficients for.
+        Samples to give coefficients for.
 
     Returns
     -------
@@ -131,12 +131,12 @@ def class_coefficients(codes, class_sizes, rows):
 
 
 def weighted_coefficients(own, shares):
-    """As :func:`class_coefficients`, where classes are not as large as the number of their rows.
+    """As :func:`class_coefficients`, where classes are not as large as the number of their samples.
 
     Parameters
     ----------
     own : int ndarray of shape (b,)
-        Classes of the rows to give coefficients for.
+        Classes of the samples to give coefficients for.
     shares : float64 ndarray of shape (c,)
         How large each class is, in any unit; at least two of them more than 0.
 
@@ -151,7 +151,7 @@ def weighted_coefficients(own, shares):
 
 
 class _Target:
-    """What all targets have: sums kept column by column, and weights made from them at the end.
+    """What all targets have: sums kept feature by feature, and weights made from them at the end.
 
     Attributes
     ----------
@@ -163,17 +163,17 @@ class _Target:
     _row_weight = None
 
     def weigh(self, sample_weight, rows):
-        """Let updates count by the weights (n,) of their rows; ``rows`` (s,) are those that are updated from.
+        """Let updates count by the weights (n,) of their samples; ``rows`` (s,) are those that are updated from.
 
         Raises
         ------
         ValueError
-            When none of these rows counts.
+            When none of these samples counts.
         """
         total = sample_weight[rows].sum()
         if total == 0.0:
             raise ValueError(
-                "sample_weight is 0 in all rows that were drawn to update from; raise n_iterations."
+                "sample_weight is 0 for all samples that were drawn to update from; raise n_iterations."
             )
         self._row_weight = sample_weight * (rows.shape[0] / total)
 
@@ -191,7 +191,7 @@ class _Target:
         Parameters
         ----------
         rows : int64 ndarray of shape (s,)
-            All rows that are updated from.
+            All samples that are updated from.
         groups : reliefe.distances.Groups
             Who was looked for.
         near, counts : ndarrays
@@ -208,7 +208,7 @@ class _Target:
 
 
 class Classes(_Target):
-    """A class per row; neighbours are looked for class by class.
+    """A class per sample; neighbours are looked for class by class.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class Classes(_Target):
         self._sizes = np.bincount(codes, minlength=n_classes)
 
     def groups(self, n_neighbors):
-        """Rows by class; ``n_neighbors`` None is the adaptive number."""
+        """Group samples by class; ``n_neighbors`` None is the adaptive number."""
         return Groups.of(self.codes, self._sizes.shape[0], n_neighbors)
 
     def used(self, counts):
@@ -231,7 +231,7 @@ class Classes(_Target):
         return counts
 
     def weigh(self, sample_weight, rows):
-        """As :meth:`_Target.weigh`; classes have their share of the weight of all rows."""
+        """As :meth:`_Target.weigh`; classes have their share of the weight of all samples."""
         super().weigh(sample_weight, rows)
         self._sizes = np.bincount(self.codes, weights=sample_weight, minlength=self._sizes.shape[0])
 
@@ -247,7 +247,7 @@ class Classes(_Target):
         return np.repeat(each, np.diff(groups.segment_ptr), axis=1), rows.shape[0]
 
     def update(self, Z, block, groups, near, counts, abs_mean, weights, team, full=None, advance=None):
-        """Add one block's updates to ``weights``. With ``full`` (p,), columns may hold codes and values be NaN."""
+        """Add one block's updates to ``weights``. With ``full`` (p,), features may hold codes and values be NaN."""
         coefficients = self._coefficients(block, counts)
         if full is not None:
             similar = np.zeros(counts.shape[1], dtype=bool)
@@ -273,7 +273,7 @@ class Classes(_Target):
 
 
 class LabelSets(_Target):
-    """A set of labels per row; neighbours are looked for among all rows and weighed by target distance.
+    """A set of labels per sample; neighbours are looked for among all samples and weighed by target distance.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ class LabelSets(_Target):
         ``measure(rows, neighbours, counts, lo, hi, out)`` puts target distances to neighbours into ``out``; see
         :func:`reliefe.kernels.targets.between_sets`.
     embedded : bool
-        Whether distances are between embedded targets, which rows with the same labels may not share.
+        Whether distances are between embedded targets, which samples with the same labels may not share.
     """
 
     def __init__(self, T, distance, vectors=None):
@@ -305,7 +305,7 @@ class LabelSets(_Target):
             self.measure = lambda *rest: kernels.between_vectors(vectors, kind, *rest)
 
     def groups(self, n_neighbors):
-        """All rows in one group; ``n_neighbors`` None is the adaptive number."""
+        """Put all samples in one group; ``n_neighbors`` None is the adaptive number."""
         return Groups.of(np.zeros(self._n_rows, dtype=np.int64), 1, n_neighbors)
 
     def used(self, counts):
@@ -338,9 +338,9 @@ class LabelSets(_Target):
 
 
 class Responses(_Target):
-    """A number per row (RReliefF); neighbours are looked for among all rows and weighed by target distance.
+    """A number per sample (RReliefF); neighbours are looked for among all samples and weighed by target distance.
 
-    A neighbour's influence falls with its rank r as exp(−(r / σ)²), and the influences of a row's neighbours are
+    A neighbour's influence falls with its rank r as exp(−(r / σ)²), and the influences of a sample's neighbours are
     1 together.
 
     Parameters
@@ -368,7 +368,7 @@ class Responses(_Target):
         self._sigma = sigma
 
     def groups(self, n_neighbors):
-        """All rows in one group; ``n_neighbors`` None is the adaptive number."""
+        """Put all samples in one group; ``n_neighbors`` None is the adaptive number."""
         return Groups.of(np.zeros(self.values.shape[0], dtype=np.int64), 1, n_neighbors)
 
     def used(self, counts):
@@ -391,22 +391,22 @@ class Responses(_Target):
             falling = np.concatenate([[1.0], falling])
         influence = np.where(ranks <= counts, falling, 0.0)
         total = influence.sum(axis=1, keepdims=True)
-        return influence / np.where(total > 0.0, total, 1.0)  # a row may have no near rows
+        return influence / np.where(total > 0.0, total, 1.0)  # a sample may have no near samples
 
     def shares(self, counts, sums):
-        """Return what makes weights of differences, where the neighbours of a row have the same influence.
+        """Return what makes weights of differences, where the neighbours of a sample have the same influence.
 
         Parameters
         ----------
         counts : int64 ndarray of shape (n,)
-            Number of neighbours of each row.
+            Number of neighbours of each sample.
         sums : float64 ndarray of shape (n,)
             Sum of the target distances t to these.
 
         Returns
         -------
         influence : float64 ndarray of shape (n,)
-            d, that of each neighbour of a row; 0 without any.
+            d, that of each neighbour of a sample; 0 without any.
         far, alike : float
             1 / Σ d t and 1 / Σ d (1 − t), 0 where the sum is 0 but for rounding.
         """

@@ -1,4 +1,4 @@
-"""TuRF: weigh, drop the worst columns, weigh what is left."""
+"""TuRF: weigh, drop the worst features, weigh what is left."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from reliefe.base import amount_of
 from reliefe.ranking import TIE, descending_order
 from reliefe.wrapper import SubsetRanker
 
-_STEP = 0.01  # share of the spread of the last weights that separates columns dropped in different iterations
+_STEP = 0.01  # share of the last weights' spread that separates features dropped in different iterations
 
 
 class TuRF(SubsetRanker):
-    """Tuned ReliefF: a ranker is fitted again and again, each time without the columns that were worst.
+    """Tuned ReliefF: a ranker is fitted again and again, each time without the features that were worst.
 
-    Distances are then less and less disturbed by columns that have nothing to say. In each iteration the
-    ``removed`` columns with the lowest weights are dropped, until no more than ``n_final`` are left, which get the
-    weights of the last fit. A column ranks below all that were dropped after it.
+    Distances are then less and less disturbed by features that have nothing to say. In each iteration the
+    ``removed`` features with the lowest weights are dropped, until no more than ``n_final`` are left, which get the
+    weights of the last fit. A feature ranks below all that were dropped after it.
 
     Parameters
     ----------
@@ -26,27 +26,27 @@ class TuRF(SubsetRanker):
         Object with ``fit`` and then ``feature_importances_``; cloned for each iteration. None is
         :class:`reliefe.ReliefF` with its defaults. A ``random_state`` of None is replaced by a seed, and
         ``discrete_features`` of this library's rankers are carried over, as numbers, names or types; other
-        parameters that name columns are not.
+        parameters that name features are not.
     removed : int or float, default=0.1
-        How many columns an iteration drops, as a number or a share in (0, 1] of all columns; at least one.
+        How many features an iteration drops, as a number or a share in (0, 1] of all features; at least one.
     n_final : int, float or None, default=None
-        How many columns are left in the last fit at most, as a number or a share of all. None is as many as are
+        How many features are left in the last fit at most, as a number or a share of all. None is as many as are
         dropped in an iteration, so that with ``removed=0.1`` there are ten fits.
     n_features_to_select : int, float or None, default=None
-        How many columns ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
+        How many features ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
     random_state : int, RandomState instance or None, default=None
         Gives the wrapped ranker a seed where it has none of its own.
 
     Attributes
     ----------
     feature_importances_ : float64 ndarray of shape (n_features_in_,)
-        Weight of each column in the last fit it was part of; lowered, where need be, so that the best of the
-        columns that an iteration drops is below the worst of those that stay, by 1 % of the spread of the last
+        Weight of each feature in the last fit it was part of; lowered, where need be, so that the best of the
+        features that an iteration drops is below the worst of those that stay, by 1 % of the spread of the last
         weights (by 0.01 where these are equal, or differ by rounding alone).
     ranking_ : int64 ndarray of shape (n_features_in_,)
-        Rank of each column; 1 is best.
+        Rank of each feature; 1 is best.
     n_fits_ : int64 ndarray of shape (n_features_in_,)
-        How many fits each column was part of.
+        How many fits each feature was part of.
     coef_, classes_, n_features_in_, feature_names_in_
         As in :class:`reliefe.ReliefF`.
 

@@ -13,14 +13,14 @@ from reliefe.inputs import KEPT_TYPES, is_frame, is_missing, masked_places, plai
 
 
 def check_X(estimator, X, y, missing="raise", n_jobs=None, categories=None):
-    """Check the training rows and bring them to one of two forms.
+    """Check the training samples and bring them to one of two forms.
 
     Parameters
     ----------
     estimator : estimator
         Receives ``n_features_in_`` and ``feature_names_in_``.
     X : array-like, masked array, data frame or sparse matrix of shape (n, p)
-        Any numeric type. NaN, NaT, None, ``pandas.NA`` and masked values are missing ones. Not modified. Columns
+        Any numeric type. NaN, NaT, None, ``pandas.NA`` and masked values are missing ones. Not modified. Features
         that a wrapper has checked and chosen (:class:`reliefe.chosen.Chosen`) are taken as they are.
     y : object
         The target, only to say early that there is none.
@@ -55,7 +55,7 @@ def check_X(estimator, X, y, missing="raise", n_jobs=None, categories=None):
     dtype = np.float64 if sparse.issparse(X) else KEPT_TYPES
     kinds = {"accept_sparse": "csr", "dtype": dtype, "ensure_all_finite": False, "ensure_min_samples": 2}
     if is_frame(given):
-        validate_data(estimator, given, skip_check_array=True)  # names and number of the columns
+        validate_data(estimator, given, skip_check_array=True)  # names and number of the features
         X = check_array(X, estimator=estimator, input_name="X", **kinds)
     else:
         X = validate_data(estimator, X, **kinds)
@@ -93,7 +93,7 @@ def check_y(y, n_rows):
     y : array-like of shape (n,), or array-like or sparse matrix of shape (n, q)
         Classes, or 0/1 labels. Not modified.
     n_rows : int
-        Number of rows of X.
+        Number of samples of X.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def check_response(y, n_rows):
     y : array-like of shape (n,)
         Finite numbers, not all the same. Not modified.
     n_rows : int
-        Number of rows of X.
+        Number of samples of X.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def check_response(y, n_rows):
     _check_length(y.shape[0], n_rows)
     if not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise ValueError(f"Input y contains {'NaN' if np.isnan(y[row]) else 'infinity'}: row {row}.")
+        raise ValueError(f"Input y contains {'NaN' if np.isnan(y[row]) else 'infinity'}: sample {row}.")
     low, high = y.min(), y.max()
     if low == high:
         raise ValueError(f"y is {_shown(low)} in every sample; ranking needs at least 2 different values.")
@@ -189,19 +189,19 @@ def check_response(y, n_rows):
 
 
 def check_sample_weight(sample_weight, n_rows):
-    """Check what each row counts.
+    """Check what each sample counts.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n,), or None
         Numbers from 0 on, not all 0. Not modified.
     n_rows : int
-        Number of rows of X.
+        Number of samples of X.
 
     Returns
     -------
     float64 ndarray of shape (n,), or None
-        None where all rows count the same.
+        None where all samples count the same.
 
     Raises
     ------
@@ -213,7 +213,8 @@ def check_sample_weight(sample_weight, n_rows):
     weight = np.asarray(sample_weight)
     if weight.ndim != 1 or weight.shape[0] != n_rows:
         raise ValueError(
-            f"sample_weight has the shape {weight.shape}; it needs one number for each of the {n_rows} rows of X."
+            f"sample_weight has the shape {weight.shape}; it needs one number for each of the {n_rows} samples "
+            "of X."
         )
     try:
         weight = weight.astype(np.float64)
@@ -222,11 +223,11 @@ def check_sample_weight(sample_weight, n_rows):
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0.0)))
     if wrong.size:
         raise ValueError(
-            f"sample_weight is {weight[wrong[0]]} in row {wrong[0]}; it must be a number from 0 on."
+            f"sample_weight is {weight[wrong[0]]} for sample {wrong[0]}; it must be a number from 0 on."
         )
     largest = weight.max()
     if largest == 0.0:
-        raise ValueError("sample_weight is zero in every row: all weights are zero.")
+        raise ValueError("sample_weight is zero for every sample: all weights are zero.")
     return None if weight.min() == largest else weight / largest
 
 
@@ -263,8 +264,8 @@ def target_array(y):
     Raises
     ------
     ValueError
-        For rows of different lengths, and for NaN, NaT, None, ``pandas.NA`` or a masked value, with its row (and
-        its column if y has two dimensions).
+        For rows of different lengths, and for NaN, NaT, None, ``pandas.NA`` or a masked value, with its sample
+        (and its column if y has two dimensions).
     """
     masked = masked_places(y)
     if masked is not None:
@@ -300,7 +301,7 @@ def target_array(y):
 def _place(found):
     """Name the first place where an array of booleans of one or more dimensions is True."""
     row, *rest = (int(place) for place in np.argwhere(found)[0])
-    return f"row {row}" + "".join(f", column {place}" for place in rest[:1])
+    return f"sample {row}" + "".join(f", column {place}" for place in rest[:1])
 
 
 def _as_array(y):
@@ -309,7 +310,7 @@ def _as_array(y):
         array = np.asarray(y)
     except ValueError as error:
         raise ValueError(
-            "y cannot be made an array: classes are one value per row, label sets are rows of 0 and 1 that all "
+            "y cannot be made an array: classes are one value per sample, label sets are rows of 0 and 1 that all "
             f"have the same length ({error})."
         ) from None
     if array.dtype.kind in "US" and not hasattr(y, "dtype"):
@@ -323,7 +324,7 @@ def _as_array(y):
 
 def _check_length(n, n_rows):
     if n != n_rows:
-        raise ValueError(f"X and y have different lengths: X has inconsistent {n_rows} rows, y has {n}.")
+        raise ValueError(f"X and y have different lengths: X has inconsistent {n_rows} samples, y has {n}.")
 
 
 def _check_label_sets(y):
@@ -355,14 +356,14 @@ def _check_label_sets(y):
         value = T.data[wrong[0]]
         shown = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else repr(float(value))
         raise ValueError(
-            f"Input y contains {shown} in row {row}, column {int(T.indices[wrong[0]])}; a multi-label target "
+            f"Input y contains {shown}: sample {row}, column {int(T.indices[wrong[0]])}; a multi-label target "
             "holds 0 and 1 only."
         )
     return _canonical(T)
 
 
 def _refuse_non_finite(X, names, allow_nan=False):
-    """Name row and column of the first value that is infinite, or NaN unless that is allowed."""
+    """Name sample and feature of the first value that is infinite, or NaN unless that is allowed."""
     values = X.data if sparse.issparse(X) else X
     if allow_nan:
         if not np.isinf(values).any():
@@ -388,7 +389,7 @@ def _refuse_non_finite(X, names, allow_nan=False):
         value = values[row, column]
     kind = "NaN" if np.isnan(value) else "infinity"
     raise ColumnError(
-        f"Input X contains {kind}: row {row}, {{column}}. Remove or impute such values first; "
+        f"Input X contains {kind}: sample {row}, {{column}}. Remove or impute such values first; "
         "Relief distances are not defined for them."
         + (
             ' With missing="ignore", ReliefF, ReliefE and the SURF family leave them out.'
@@ -408,7 +409,7 @@ def _check_labels(y):
     if y.dtype.kind == "O":
         for row, label in enumerate(y):
             if isinstance(label, float) and not np.isfinite(label):
-                raise ValueError(f"Input y contains infinity: row {row}.")
+                raise ValueError(f"Input y contains infinity: sample {row}.")
         if len({isinstance(label, str) for label in y}) > 1:
             raise TypeError("y mixes text and numbers; use one kind of label.")
     if y.dtype.kind in "cV":

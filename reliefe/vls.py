@@ -1,4 +1,4 @@
-"""VLS: weigh many random subsets of the columns, keep the best weight of each."""
+"""VLS: weigh many random subsets of the features, keep the best weight of each."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ import numpy as np
 from reliefe.base import amount_of
 from reliefe.wrapper import SubsetRanker
 
-_TOGETHER = 0.95  # how likely two columns are to share a subset, where their number is left open
+_TOGETHER = 0.95  # how likely two features are to share a subset, where their number is left open
 _FEWEST = (
-    3  # columns in which an interaction shows; of two with two values each, SURF's near rows are equal rows
+    3  # features in which an interaction shows; in two of two values each, SURF's near samples are equal
 )
 
 
 class VLS(SubsetRanker):
-    """Very large scale ReliefF: a ranker is fitted on random subsets of the columns; the largest weight counts.
+    """Very large scale ReliefF: a ranker is fitted on random subsets of the features; the largest weight counts.
 
-    Among thousands of columns of noise, distances say little; in a small subset that happens to hold two
-    interacting columns, they show. Columns are dealt out in a random order, again and again, so that none is left
-    out; the last subset of a round is filled up with other columns.
+    Among thousands of features of noise, distances say little; in a small subset that happens to hold two
+    interacting features, they show. Features are dealt out in a random order, again and again, so that none is left
+    out; the last subset of a round is filled up with other features.
 
     Parameters
     ----------
     estimator : ranker or None, default=None
         As in :class:`reliefe.TuRF`.
     subset_size : int or float, default=0.2
-        Columns in a subset, as a number or a share in (0, 1] of all columns. A share comes to 3 columns at least,
-        or to all where there are fewer, since an interaction does not show in a subset of one or two. A number is
-        taken as it is; with 1, no two columns ever share a subset.
+        Features in a subset, as a number or a share in (0, 1] of all features. A share comes to 3 features at
+        least, or to all where there are fewer, since an interaction does not show in a subset of one or two. A
+        number is taken as it is; with 1, no two features ever share a subset.
     n_subsets : int or None, default=None
-        Number of subsets; no column may be left out. None is as many as it takes for two given columns to share a
-        subset with a probability of 0.95 (74 subsets with a fifth of many columns). Where a share comes to fewer
-        than 3 columns (a fifth of fewer than 15), columns are dealt out until each two have shared a subset.
+        Number of subsets; no feature may be left out. None is as many as it takes for two given features to share a
+        subset with a probability of 0.95 (74 subsets with a fifth of many features). Where a share comes to fewer
+        than 3 features (a fifth of fewer than 15), features are dealt out until each two have shared a subset.
     n_features_to_select : int, float or None, default=None
-        How many columns ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
+        How many features ``transform`` keeps, as a number or a share in (0, 1]; None keeps all.
     random_state : int, RandomState instance or None, default=None
         Draws the subsets, and gives the wrapped ranker a seed where it has none of its own.
 
     Attributes
     ----------
     feature_importances_ : float64 ndarray of shape (n_features_in_,)
-        Largest weight of each column in any of its subsets.
+        Largest weight of each feature in any of its subsets.
     ranking_ : int64 ndarray of shape (n_features_in_,)
-        Rank of each column; 1 is best, equal weights stand in the order of the columns.
+        Rank of each feature; 1 is best, equal weights stand in the order of the features.
     subsets_ : list of int64 ndarray
-        Columns of each subset, ascending.
+        Features of each subset, ascending.
     coef_, classes_, n_features_in_, feature_names_in_
         As in :class:`reliefe.ReliefF`.
 
@@ -105,17 +105,17 @@ class VLS(SubsetRanker):
 
 
 def subsets_for_pairs(p, size):
-    """Return after how many random subsets two given columns have shared one with a probability of 0.95.
+    """Return after how many random subsets two given features have shared one with a probability of 0.95.
 
     Parameters
     ----------
     p, size : int
-        Number of columns, and of columns in a subset.
+        Number of features, and of features in a subset.
 
     Returns
     -------
     int
-        1 where every subset holds all columns, or no two.
+        1 where every subset holds all features, or no two.
     """
     together = size * (size - 1) / (p * (p - 1)) if p > 1 else 1.0
     if together in (0.0, 1.0):
@@ -124,19 +124,19 @@ def subsets_for_pairs(p, size):
 
 
 def subsets_with_all_pairs(p, size, random_state):
-    """Deal out columns in random orders until each two have shared a subset.
+    """Deal out features in random orders until each two have shared a subset.
 
     Parameters
     ----------
     p, size : int
-        Number of columns, and of columns in a subset: 2 at least, or all.
+        Number of features, and of features in a subset: 2 at least, or all.
     random_state : RandomState
         Gives the orders.
 
     Returns
     -------
     list of int64 ndarray of shape (size,)
-        Different columns, ascending.
+        Different features, ascending.
     """
     met = np.eye(p, dtype=bool)
     subsets = []
@@ -149,19 +149,19 @@ def subsets_with_all_pairs(p, size, random_state):
 
 
 def draw_subsets(p, size, n_subsets, random_state):
-    """Deal out columns in random orders until there are enough subsets.
+    """Deal out features in random orders until there are enough subsets.
 
     Parameters
     ----------
     p, size, n_subsets : int
-        Number of columns, of columns in a subset, and of subsets.
+        Number of features, of features in a subset, and of subsets.
     random_state : RandomState
         Gives the orders.
 
     Returns
     -------
     list of int64 ndarray of shape (size,)
-        Different columns, ascending.
+        Different features, ascending.
     """
     subsets = []
     while len(subsets) < n_subsets:
@@ -169,7 +169,7 @@ def draw_subsets(p, size, n_subsets, random_state):
         for start in range(0, p, size):
             subset = order[start : start + size]
             missing = size - subset.shape[0]
-            if missing:  # the last of a round is filled with columns that come before it
+            if missing:  # the last of a round is filled with features that come before it
                 subset = np.concatenate([subset, random_state.choice(order[:start], missing, replace=False)])
             subsets.append(np.sort(subset).astype(np.int64))
     return subsets[:n_subsets]

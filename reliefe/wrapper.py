@@ -1,4 +1,4 @@
-"""Rankers that let another ranker weigh some of the columns at a time."""
+"""Rankers that let another ranker weigh some of the features at a time."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def weights_of(ranker, n_columns, who):
     Raises
     ------
     ValueError
-        Where these are not finite numbers, one for each column in their order; ``who`` stands first.
+        Where these are not finite numbers, one for each feature in their order; ``who`` stands first.
     """
     given = getattr(ranker, "feature_importances_", np.empty(0))
     who = f"{who}: {type(ranker).__name__}"
     if hasattr(given, "iloc") and list(given.index) != list(range(len(given))):
         raise ValueError(
-            f"{who} gave feature_importances_ with labels, whose order is not known to be that of the columns; "
+            f"{who} gave feature_importances_ with labels, whose order is not known to be that of the features; "
             "an array is needed."
         )
     if np.ma.is_masked(given) or np.asarray(given).dtype.kind not in "biuf":
@@ -38,14 +38,14 @@ def weights_of(ranker, n_columns, who):
     found = np.asarray(given, dtype=np.float64)
     if found.shape != (n_columns,) or not np.isfinite(found).all():
         raise ValueError(
-            f"{who} gave no feature_importances_ with one finite weight for each of {n_columns} columns "
+            f"{who} gave no feature_importances_ with one finite weight for each of {n_columns} features "
             f"(shape {found.shape})."
         )
     return found
 
 
 def _takes_chosen(ranker):
-    """Say whether a ranker can work on columns where they lie (:class:`reliefe.chosen.Chosen`)."""
+    """Say whether a ranker can work on features where they lie (:class:`reliefe.chosen.Chosen`)."""
     from reliefe.relieff import ReliefF
     from reliefe.surf import SURF, MultiSURF, MultiSURFStar, SURFStar
 
@@ -55,7 +55,7 @@ def _takes_chosen(ranker):
 
 
 class SubsetRanker(Ranker):
-    """What TuRF and VLS share; a subclass decides which columns are weighed when."""
+    """What TuRF and VLS share; a subclass decides which features are weighed when."""
 
     def check_parameters(self) -> None:
         """As :meth:`reliefe.base.Ranker.check_parameters`, those of a wrapped ranker of this library too."""
@@ -75,7 +75,7 @@ class SubsetRanker(Ranker):
         y : array-like
             As the wrapped ranker takes it.
         sample_weight : array-like of shape (n,), optional
-            What each row counts, as the wrapped ranker takes it.
+            What each sample counts, as the wrapped ranker takes it.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class SubsetRanker(Ranker):
         return ReliefF()
 
     def _weights_of(self, columns, X, y, random_state):
-        """Weights of some columns of X when there are no others, (number of columns,)."""
+        """Weights of some features of X when there are no others, (number of features,)."""
         from reliefe.chosen import Chosen
         from reliefe.parameters import discrete_columns
 
@@ -144,7 +144,7 @@ class SubsetRanker(Ranker):
         if "suited" in self._given and self._given["suited"][columns].all():
             part = Chosen(X, self._given["profile"], columns)
         else:
-            part = X if columns.shape[0] == X.shape[1] else X[:, columns]  # all columns stay where they are
+            part = X if columns.shape[0] == X.shape[1] else X[:, columns]  # all features stay where they are
         if not isinstance(ranker, Ranker):
             part = part.astype(np.float64, copy=False)
         with self._naming_columns(columns):

@@ -105,3 +105,20 @@ def undrawn(monkeypatch):
             file.write(b"<svg></svg>")
 
     monkeypatch.setattr(Figure, "savefig", save)
+
+
+@pytest.fixture
+def computed_embeddings(monkeypatch):
+    """Names of the functions that embed, one for each call while the test runs."""
+    from reliefe import embedding
+
+    calls = []
+    for name in ("embed", "embed_targets"):
+        function = getattr(embedding, name)
+
+        def counted(*arguments, name=name, function=function, **settings):
+            calls.append(name)
+            return function(*arguments, **settings)
+
+        monkeypatch.setattr(embedding, name, counted)
+    return calls

@@ -20,7 +20,7 @@ from experiments.formatting import count
 
 logger = logging.getLogger(__name__)
 
-#: How many data sets' folds a process remembers.
+#: How many data sets' folds a process keeps.
 _SETS_KEPT = 4
 
 _ENDLESS = 2**31 - 1
@@ -42,7 +42,7 @@ def folds(
     ``RepeatedMultilabelStratifiedKFold`` (iterative stratification), and for numbers ``RepeatedKFold``. Neither the
     ranker nor the number of repeats asked for changes them, so every ranker sees the same folds and repeats can be
     added later. A repeat's folds can only be had after those of all repeats before, which takes minutes where there
-    are many labels: a process remembers what it has made.
+    are many labels: a process keeps what it has made.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def folds(
         tests = assignment.numbers
     else:
         of_data = _digest(y) if assignment is None else _digest(y) + assignment.digest.encode()
-        tests = _remembered((of_data, n_splits, seed), y, repeat, assignment)
+        tests = _cached_repeat((of_data, n_splits, seed), y, repeat, assignment)
     # What the stratifiers give, from the number of each row's fold.
     return [(np.flatnonzero(tests != fold), np.flatnonzero(tests == fold)) for fold in range(n_splits)]
 
@@ -102,7 +102,7 @@ def _digest(y: Any) -> bytes:
     return digest.digest()
 
 
-def _remembered(
+def _cached_repeat(
     name: tuple[bytes, int, int], y: Any, repeat: int, assignment: Assignment | None
 ) -> np.ndarray:
     if name not in _memory:

@@ -32,7 +32,7 @@ from experiments.rankers.isolation import SubprocessFitter
 from experiments.store.rows import all_ok, is_settled, settled
 from experiments.store.store import Quarantined, Store
 
-#: How many scores of all features a process remembers.
+#: How many scores of all features a process keeps.
 _REFERENCES_KEPT = 256
 
 _child_fitter: SubprocessFitter | None = None

@@ -10,7 +10,7 @@ from scipy import linalg
 
 #: Rows whose part in the curvature of a class is below this share of the largest are left out of it.
 _CUT = 0.03
-#: Steps that are remembered.
+#: Steps that are kept for the next approximation of the curvature.
 _STEPS_KEPT = 10
 #: Steps after which curvature is looked at anew.
 _STEPS_BEFORE_NEW = 40

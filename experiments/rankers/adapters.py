@@ -33,11 +33,11 @@ class RankResult:
     weights : ndarray of float64, shape (p,)
         One finite weight per column; larger is more relevant.
     fit_seconds : float
-        Wall clock of ``fit`` (or of the score function) alone, seconds, with what a remembered embedding took.
+        Wall clock of ``fit`` (or of the score function) alone, seconds, with those of a cached embedding.
     info : dict
         ``latent_dimension`` (int or None), ``phase_seconds`` (dict of phase → seconds) and ``neighbors_used`` (for
         each class, or for all labels together, a dict of number of neighbours → how many rows) where the fitted
-        estimator states them as ``n_components_``, ``timings_`` and ``n_neighbors_used_``; ``remembered_seconds``
+        estimator states them as ``n_components_``, ``timings_`` and ``n_neighbors_used_``; ``cached_seconds``
         where it had a memory for embeddings.
     """
 
@@ -204,7 +204,7 @@ def rank(
         fit_seconds = time.perf_counter() - start
     if hasattr(built, "fit"):
         info = _fitted_info(built)
-        fit_seconds += info.get("remembered_seconds", 0.0)
+        fit_seconds += info.get("cached_seconds", 0.0)
         return RankResult(fitted_weights(built, name, n_features), fit_seconds, info)
     return RankResult(checked_weights(returned, name, n_features), fit_seconds)
 
@@ -289,8 +289,8 @@ def _fitted_info(estimator: Any) -> dict[str, Any]:
         info["latent_dimension"] = None if dimension is None else int(dimension)
     if isinstance(getattr(estimator, "timings_", None), Mapping):
         info["phase_seconds"] = {str(phase): float(value) for phase, value in estimator.timings_.items()}
-    if getattr(estimator, "memory", None) is not None and hasattr(estimator, "remembered_seconds_"):
-        info["remembered_seconds"] = float(estimator.remembered_seconds_)
+    if getattr(estimator, "memory", None) is not None and hasattr(estimator, "cached_seconds_"):
+        info["cached_seconds"] = float(estimator.cached_seconds_)
     used = getattr(estimator, "n_neighbors_used_", None)
     if isinstance(used, np.ndarray) and used.ndim in (1, 2):
         counted = [np.unique(column, return_counts=True) for column in used.reshape(len(used), -1).T]

@@ -48,7 +48,7 @@ class Fitted:
     result : RankResult
         The weights, and what the ranker says of itself.
     peak_memory_mib : float or None
-        Resident high-water mark of its process; None also where a part of the fit was remembered.
+        Resident high-water mark of its process; None also where a part of the fit came from a cache.
     warnings : Counter
         (kind, first line) → how often.
     compiled : bool
@@ -156,7 +156,7 @@ class Here:
         ranking, X, y, seed
             As for :func:`experiments.rankers.rank`.
         warming : bool, default=False
-            Whether it is done to compile: then nothing is remembered, whose time would have compilation in it.
+            Whether it is done to compile: then nothing is cached, whose time would have compilation in it.
         begun : callable, optional
             Called when the ranker is made and its own ``fit`` begins.
 
@@ -179,7 +179,7 @@ class Here:
 
         with one_thread(), noise.caught():
             result = rank(ranking, X, y, seed, around_fit=around, memory=None if warming else self._memory)
-        saved = result.info.get("remembered_seconds", 0.0)
+        saved = result.info.get("cached_seconds", 0.0)
         if saved < 0.0:  # something was written down
             Memory(self._memory, verbose=0).reduce_size(bytes_limit=_MEMORY_BYTES)
         return Fitted(result, None if saved > 0.0 else peak.mib, noise.counts, compilation.happened)

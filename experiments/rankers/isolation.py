@@ -208,7 +208,7 @@ class SubprocessFitter:
         Parameters
         ----------
         ranking, X, y, seed, warming
-            As for :meth:`Here.fit`. Nothing is remembered in any case: limits are for whole fits.
+            As for :meth:`Here.fit`. Nothing is cached in any case: limits are for whole fits.
 
         Returns
         -------

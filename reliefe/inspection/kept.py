@@ -1,4 +1,4 @@
-"""Weights of many targets on the same X, whose distances and columns are made once.
+"""Weights of many targets on the same X, whose distances and features are made once.
 
 A target decides which of the near samples are hits and which are misses, and nothing else: distances between
 samples are those of X. They are kept, and every target chooses neighbours among them, by the kernels that a fit
@@ -17,17 +17,18 @@ from scipy import sparse
 from reliefe._threads import Team, pieces
 from reliefe.base import without_noise
 from reliefe.columns import Columns
-from reliefe.distances import Groups, MixedColumns, SparseColumns, _Measured
+from reliefe.distances import DenseRows, Groups, MixedColumns, SparseColumns, _Measured
 from reliefe.engine import Phases, relief_weights
 from reliefe.kernels import pairs as kernels
 from reliefe.near import directed_weights, near_weights, thresholds_of
 from reliefe.packed import MixedRows, PackedRows
 from reliefe.relieff import ReliefF
+from reliefe.row_pairs import Block, Pairs
 from reliefe.surf import _ThresholdRanker
 from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
-from reliefe.thresholds import DenseRows, Rule, _Block, _Pairs, threshold_weights
+from reliefe.threshold_weights import Rule, threshold_weights
 
-_LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 rows
+_LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 samples
 _LISTED = 2**22  # pairs of all targets that are worked on together
 _AT_ONCE = 256  # targets
 _COLUMNS = 256  # worked on together
@@ -239,7 +240,7 @@ class _KeptNear(_Kept):
         self._n_neighbors = None if ranker.n_neighbors == "adaptive" else min(ranker.n_neighbors, self._n)
 
     def _neighbours(self, target):
-        """Return where neighbours come from, and those of all rows that are updated from."""
+        """Return where neighbours come from, and those of all samples that are updated from."""
         rows = self._prepared.rows
         groups = target.groups(self._n_neighbors)
         source = _KeptDistances(self._table, groups, self._tolerance)
@@ -304,13 +305,13 @@ class _KeptZones(_Kept):
         groups, source = self._kept_source(order)
         members = groups.members
         places = np.arange(n, dtype=np.int64)
-        block = _Block(n, n, self._ranker.classes_.shape[0], source.dtype)
+        block = Block(n, n, self._ranker.classes_.shape[0], source.dtype)
         source.measure(members, places, block.distances)
-        pairs = _Pairs(groups, source)
-        pairs._thresholds(block, places, self._rule, self._threshold, 0, n)
-        pairs._factors(block, places, self._rule, False, 0, n)
+        pairs = Pairs(groups, source)
+        pairs.set_thresholds(block, places, self._rule, self._threshold, 0, n)
+        pairs.weigh_zones(block, places, self._rule, False, 0, n)
         found = np.empty((n, n))
-        pairs._pair_weights(block, places, 0, n, found)
+        pairs.fill_weights(block, places, 0, n, found)
         directed[members[:, np.newaxis], members] = found
         return n, block.offsets.sum() if self._rule.similarity else 0.0
 

@@ -215,7 +215,7 @@ def permutation_test(
     n = refits.n_rows_of(X)
     target = target_array(y)
     if target.shape[0] != n:
-        raise ValueError(f"X and y have different lengths: X has {n} rows, y has {target.shape[0]}.")
+        raise ValueError(f"X and y have different lengths: X has {n} samples, y has {target.shape[0]}.")
     random_state = as_random_state(random_state)
     seed = refits.draw_seed(random_state)
     ranker = refits.seeded(ranker, random_state)

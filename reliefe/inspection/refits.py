@@ -64,12 +64,12 @@ def _fit(ranker, X, y, n_features):
 
 
 def n_rows_of(X):
-    """Return the number of rows of an array, data frame, list or sparse matrix."""
+    """Return the number of samples of an array, data frame, list or sparse matrix."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 def n_columns_of(X):
-    """Return the number of columns of an array, data frame, list or sparse matrix."""
+    """Return the number of features of an array, data frame, list or sparse matrix."""
     return X.shape[1] if hasattr(X, "shape") else len(X[0])
 
 

@@ -23,7 +23,7 @@ class SubsampleStability:
     ----------
     n_features : int
         How many features were chosen from each subsample: those with the highest weights, equal weights in the
-        order of the columns.
+        order of the features.
     frequency : float64 ndarray of shape (p,)
         Share of the subsamples from which each feature was chosen.
     stability : float
@@ -43,7 +43,7 @@ class SubsampleStability:
         Samples in each.
     n_tied : int
         From how many subsamples the last feature chosen has the same weight as the first one that was not: the
-        order of the columns then decided, the same every time, and the stability looks higher than it is.
+        order of the features then decided, the same every time, and the stability looks higher than it is.
     feature_names : object ndarray of shape (p,), or None
         Names, where X had them.
     ranks : int32 ndarray of shape (n_subsamples, p)
@@ -180,7 +180,7 @@ def stability(
     n = refits.n_rows_of(X)
     target = target_array(y)
     if target.shape[0] != n:
-        raise ValueError(f"X and y have different lengths: X has {n} rows, y has {target.shape[0]}.")
+        raise ValueError(f"X and y have different lengths: X has {n} samples, y has {target.shape[0]}.")
     p = refits.n_columns_of(X)
     if isinstance(n_features, Real) and not isinstance(n_features, bool | int | np.integer):
         _check_share("n_features, as a share,", n_features)

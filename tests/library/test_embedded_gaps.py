@@ -77,7 +77,7 @@ def test_fast_is_naive(name, target, k, abs_mean, metric, storage):
     assert found[2] == 0.0  # no value of it is known
     many = ranker.set_params(n_jobs=3).fit(storage(X), y).feature_importances_
     np.testing.assert_array_equal(many, found)
-    with pytest.raises(ValueError, match="NaN: row"):
+    with pytest.raises(ValueError, match="NaN: sample"):
         ranker.set_params(missing="raise").fit(storage(X), y)
 
 
@@ -124,7 +124,7 @@ def test_without_missing_values_nothing_changes(target):
     assert ignoring.n_components_ == plain.n_components_
 
 
-def test_umap_on_dense_and_sparse_rows_remembered_or_not(tmp_path):
+def test_umap_on_dense_and_sparse_rows_cached_or_not(tmp_path):
     rng = np.random.default_rng(253)
     y = rng.integers(0, 2, 70)
     X = rng.normal(size=(70, 12)) + np.where(np.arange(12) < 3, 4, 0) * y[:, None]

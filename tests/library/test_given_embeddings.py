@@ -64,8 +64,8 @@ WRONG = {
     "rows of different lengths": (lambda rows: [[1.0], *rows[1:].tolist()], "gave list"),
     "nothing": (lambda rows: None, r"gave (NoneType|shape \(\))"),
     "masked values": (lambda rows: np.ma.array(rows, mask=rows > 0), "gave masked values"),
-    "NaN": (with_value(np.nan), "gave NaN in row"),
-    "infinity": (with_value(-np.inf), "gave infinity in row"),
+    "NaN": (with_value(np.nan), "gave NaN for sample"),
+    "infinity": (with_value(-np.inf), "gave infinity for sample"),
 }
 RANKERS = {
     "ReliefE": lambda embedding, **more: ReliefE(3, embedding=embedding, **more),
@@ -80,7 +80,8 @@ RANKERS = {
 
 def message(said, n):
     said = said.replace("{n}", str(n)).replace("{less}", str(n - 1)).replace("{more}", str(n + 1))
-    return rf"^embedding: transform did not return a table of numbers for \d+ rows: Answers {said}.*; expected are"
+    refused = r"^embedding: transform did not return a table of numbers for \d+ samples"
+    return rf"{refused}: Answers {said}.*; expected are"
 
 
 @pytest.mark.filterwarnings("error")

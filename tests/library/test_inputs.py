@@ -111,7 +111,7 @@ def _masked_csr():
 def test_a_missing_value_is_placed(ranker, made):
     table = made()
     label = r" \('c'\)" if hasattr(table, "columns") else r"(?! \()"
-    with pytest.raises(ValueError, match=rf"Input X contains NaN: row {ROW}, column {COLUMN}\b{label}"):
+    with pytest.raises(ValueError, match=rf"Input X contains NaN: sample {ROW}, feature {COLUMN}\b{label}"):
         weights(ranker, table)
 
 
@@ -308,7 +308,7 @@ if hasattr(np.dtypes, "StringDType"):  # numpy 2
 )
 def test_a_missing_label_is_named_by_its_row(ranker, target):
     """Also with missing="ignore", which is about X: a row without a class belongs to none."""
-    with pytest.raises(ValueError, match=rf"Input y contains NaN: row {ROW}\b"):
+    with pytest.raises(ValueError, match=rf"Input y contains NaN: sample {ROW}\b"):
         weights(ranker, X, target)
 
 
@@ -388,14 +388,14 @@ MISSING_SPARSE_LABELS = {
     full={"ranker": ["ReliefF", "ReliefF regression"], "labels": ["masked", "sparse", "objects, None"]},
 )
 def test_a_missing_label_of_a_matrix_is_placed(ranker, labels):
-    with pytest.raises(ValueError, match=rf"Input y contains NaN: row {ROW}, column {LABEL}\b"):
+    with pytest.raises(ValueError, match=rf"Input y contains NaN: sample {ROW}, column {LABEL}\b"):
         weights(ranker, X, labels)
 
 
 @pytest.mark.parametrize("labels", MISSING_SPARSE_LABELS.values(), ids=MISSING_SPARSE_LABELS)
 @each({name: RAISING[name] for name in ("ReliefF", "ReliefE", "TuRF")})
 def test_a_missing_label_of_a_sparse_matrix_is_placed(ranker, labels):
-    with pytest.raises(ValueError, match=f"Input y contains NaN in row {ROW}, column {LABEL}"):
+    with pytest.raises(ValueError, match=f"Input y contains NaN: sample {ROW}, column {LABEL}"):
         weights(ranker, X, labels)
 
 
@@ -403,9 +403,9 @@ def test_a_missing_label_of_a_sparse_matrix_is_placed(ranker, labels):
 def test_numbers_beyond_float64_are_infinite():
     huge = np.where(GAP, np.longdouble("1e4000"), X.astype(np.longdouble))
     for table in (huge, sp.csr_matrix(huge), huge.astype(object), pd.DataFrame(huge, columns=NAMES)):
-        with pytest.raises(ValueError, match=rf"contains infinity: row {ROW}, column {COLUMN}"):
+        with pytest.raises(ValueError, match=rf"contains infinity: sample {ROW}, feature {COLUMN}"):
             weights(RAISING["ReliefF"], table)
-    with pytest.raises(ValueError, match=f"contains infinity: row {ROW}, column {COLUMN}"):
+    with pytest.raises(ValueError, match=f"contains infinity: sample {ROW}, feature {COLUMN}"):
         weights(RAISING["ReliefF"], with_objects(10**400))
-    with pytest.raises(ValueError, match=f"Input y contains infinity: row {ROW}"):
+    with pytest.raises(ValueError, match=f"Input y contains infinity: sample {ROW}"):
         weights(RAISING["ReliefF regression"], X, np.where(HOLE, np.longdouble("1e4000"), RESPONSE))

@@ -210,8 +210,8 @@ def test_too_few_permutations_are_said_to_be():
         ({"n_permutations": 0}, "n_permutations must be a whole number of at least 1, not 0"),
         ({"n_permutations": 2.0}, "n_permutations must be a whole number"),
         ({"null": "all"}, 'null must be "feature" or "pooled"'),
-        ({"y": np.arange(39) % 2}, "X has 40 rows, y has 39"),
-        ({"y": [np.nan] * 40}, "y contains NaN: row 0"),
+        ({"y": np.arange(39) % 2}, "X has 40 samples, y has 39"),
+        ({"y": [np.nan] * 40}, "y contains NaN: sample 0"),
         ({"ranker": clone(RandomForestClassifier()).set_params(n_estimators=0)}, "n_estimators"),
     ],
 )

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
+import reliefe
 from reliefe import MultiSURF, ReliefE, ReliefF, TuRF
 
 NAMES = ["age", "signal", "dose", "echo", "weight"]
@@ -139,7 +140,7 @@ def test_a_bad_column_of_a_polars_frame_is_named(column):
 
 @pytest.mark.parametrize("y", [pl.Series(["a", "b", None] * 10), pl.Series([0, 1, None] * 10)])
 def test_a_missing_class_in_a_polars_series(y):
-    with pytest.raises(ValueError, match=r"\by\b.*row 2"):
+    with pytest.raises(ValueError, match=r"\by\b.*sample 2"):
         ReliefF().fit(np.arange(60.0).reshape(30, 2), y)
 
 
@@ -241,6 +242,17 @@ def test_a_clone_knows_nothing_of_the_fit(kind, data):
     np.testing.assert_array_equal(copy.fit(X, y).feature_importances_, fitted.feature_importances_)
 
 
+def test_relieff_and_reliefe_are_siblings():
+    assert not isinstance(ReliefE(), ReliefF) and not isinstance(ReliefF(), ReliefE)
+    (parent,) = ReliefF.__bases__
+    assert ReliefE.__bases__ == (parent,) and parent.__name__ not in reliefe.__all__
+    own = {"metric", "embedding", "n_components", "n_representatives", "sparsify_above"}
+    absent = {"discrete_features", "discrete_threshold", "compatible"}
+    ours, theirs = ReliefE().get_params(), ReliefF().get_params()
+    assert ours.keys() - theirs.keys() == own and theirs.keys() - ours.keys() == absent
+    assert all(ours[name] == theirs[name] for name in ours.keys() & theirs.keys())
+
+
 # ------------------------------------------------------------------------------------------------------- tags
 
 
@@ -307,7 +319,7 @@ def test_one_column_of_classes_is_an_error_that_says_what_to_do(kind, storage, d
         ([[0, 1], [1]] * 30, r"\by\b.*same length"),
         (np.zeros((60, 2, 2)), r"\by\b.*3 dimensions"),
         (pd.DataFrame({"a": pd.array([0, 1, None] * 20, dtype="Int64"), "b": [0, 1, 1] * 20}), r"\by\b"),
-        (pl.DataFrame({"a": [0, 1, None] * 20, "b": [0, 1, 1] * 20}), r"\by\b.*NaN: row 2, column 0"),
+        (pl.DataFrame({"a": [0, 1, None] * 20, "b": [0, 1, 1] * 20}), r"\by\b.*NaN: sample 2, column 0"),
         (pl.DataFrame({"a": ["0", "1"] * 30, "b": ["1", "1"] * 30}), r"\by\b.*0 and 1 only"),
     ],
     ids=["ragged", "3-D", "pandas NA", "polars null", "polars text"],
@@ -336,7 +348,7 @@ def test_large_values_pass_without_a_warning(storage, data):
     )
     both = X.copy()
     both[4, 2], both[9, 2] = np.inf, -np.inf
-    with pytest.raises(ValueError, match="infinity: row 4, column 2"):
+    with pytest.raises(ValueError, match="infinity: sample 4, feature 2"):
         ReliefF().fit(storage(both), y)
 
 

@@ -181,7 +181,7 @@ def test_frames_with_missing_values():
     found = ReliefF(2, missing="ignore").fit(frame, y)
     expected, _ = twin.relieff(frame.to_numpy(dtype=float, na_value=np.nan), y, 2)
     assert_weights_equal(found.feature_importances_, expected)
-    with pytest.raises(ValueError, match=r"NaN: row 2, column 0 \('a'\).*missing=\"ignore\""):
+    with pytest.raises(ValueError, match=r"NaN: sample 2, feature 0 \('a'\).*missing=\"ignore\""):
         ReliefF().fit(frame, y)
 
 
@@ -189,7 +189,7 @@ def test_frames_with_missing_values():
 def test_infinity_is_never_missing(storage):
     X = mixture(13)
     X[4, 0], X[9, 1] = np.nan, -np.inf
-    with pytest.raises(ValueError, match="infinity: row 9, column 1"):
+    with pytest.raises(ValueError, match="infinity: sample 9, feature 1"):
         ReliefF(missing="ignore").fit(storage(X), np.arange(30) % 2)
 
 
@@ -199,14 +199,14 @@ def test_infinity_is_never_missing(storage):
         ({"missing": "drop"}, ValueError, "missing must be one of"),
         ({"missing": None}, ValueError, "missing must be one of"),
         ({"discrete_features": "all"}, ValueError, '"auto" or "from_dtype", got \'all\''),
-        ({"discrete_features": [True, False]}, ValueError, "mask for 2 columns, but X has 7"),
-        ({"discrete_features": [0, 7]}, ValueError, "names the column 7; X has the columns 0 … 6"),
-        ({"discrete_features": [-1]}, ValueError, "names the column -1"),
+        ({"discrete_features": [True, False]}, ValueError, "mask for 2 features, but X has 7"),
+        ({"discrete_features": [0, 7]}, ValueError, "names the feature 7; X has the features 0 … 6"),
+        ({"discrete_features": [-1]}, ValueError, "names the feature -1"),
         ({"discrete_features": [0.5]}, TypeError, "discrete_features must be"),
         (
             {"discrete_features": ["a"]},
             ValueError,
-            "names the column 'a', but the columns of X have no names",
+            "names the feature 'a', but the features of X have no names",
         ),
         ({"discrete_features": [[1]]}, TypeError, "discrete_features must be"),
         ({"discrete_features": "auto", "discrete_threshold": 0}, ValueError, "discrete_threshold must be"),

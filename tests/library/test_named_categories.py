@@ -86,7 +86,7 @@ def test_missing_categories(rng):
     found = ranker.fit(X, y).feature_importances_
     ranker.set_params(discrete_features=NUMBERS)
     np.testing.assert_array_equal(found, ranker.fit(expected, y).feature_importances_)
-    with pytest.raises(ValueError, match=r"row 3, column 0 \('site'\)"):
+    with pytest.raises(ValueError, match=r"sample 3, feature 0 \('site'\)"):
         ReliefF(5, discrete_features="from_dtype").fit(X, y)
 
 
@@ -115,17 +115,17 @@ def test_what_is_not_there(rng):
     X, y = frame(rng), rng.integers(0, 2, 50)
     numbers = pd.DataFrame(coded(X), columns=X.columns)
     with pytest.raises(
-        ValueError, match=r"names the column 'sight', which X does not have; did you mean 'site'\?"
+        ValueError, match=r"names the feature 'sight', which X does not have; did you mean 'site'\?"
     ):
         ReliefF(discrete_features=["code", "sight"]).fit(numbers, y)
-    with pytest.raises(ValueError, match=r"names the column 'site', but the columns of X have no names"):
+    with pytest.raises(ValueError, match=r"names the feature 'site', but the features of X have no names"):
         ReliefF(discrete_features=["site"]).fit(coded(X), y)
     for given in (coded(X), sp.csr_matrix(coded(X)), coded(X).tolist()):
         with pytest.raises(
             TypeError, match=r'"from_dtype" needs a data frame, whose columns have types; X is a '
         ):
             ReliefF(discrete_features="from_dtype").fit(given, y)
-    with pytest.raises(TypeError, match=r"a list of column numbers or of names"):
+    with pytest.raises(TypeError, match=r"a list of feature numbers or of names"):
         ReliefF(discrete_features=["site", 2]).fit(numbers, y)
     with pytest.raises(ValueError, match=r'"auto" or "from_dtype", got \'dtype\''):
         ReliefF(discrete_features="dtype").fit(numbers, y)

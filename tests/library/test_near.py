@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 import reliefe.embedding
-from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, near, thresholds
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, near, row_pairs
 from reliefe.engine import Phases
 from reliefe.kernels import near as kernels
 from reliefe.vls import draw_subsets
@@ -80,7 +80,7 @@ def test_missing_values(name, kind, target, storage):
     found = fit(kind, storage(X), target, missing="ignore")
     assert_weights_equal(found, expected_of(kind, X, target, exact=exact))
     assert found[2] == 0.0  # no value of it is known
-    with pytest.raises(ValueError, match="NaN: row"):
+    with pytest.raises(ValueError, match="NaN: sample"):
         fit(kind, storage(X), target)
 
 
@@ -204,7 +204,7 @@ def test_weights_of_rows_with_numeric_targets(kind, storage):
         ranker = kind(target="regression", missing="ignore").fit(storage(gaps), numbers(len(X)), weight)
         expected = expected_of(kind, gaps, "numbers", exact=True, sample_weight=weight.tolist())
         assert_weights_equal(ranker.feature_importances_, expected)
-    with pytest.raises(ValueError, match="sample_weight goes with one class or number per row"):
+    with pytest.raises(ValueError, match="sample_weight goes with one class or number per sample"):
         kind().fit(storage(X), labels(len(X)), weight)
 
 
@@ -290,9 +290,10 @@ def test_all_rows_near_is_rrelieff_with_all_neighbours(storage):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 16 rows, pieces of a few: every edge is met with little data."""
-    monkeypatch.setattr(thresholds, "_BLOCK_BYTES", 1)
-    monkeypatch.setattr(thresholds, "_ROW_BYTES", 8 * 70 * 3)
-    monkeypatch.setattr(thresholds, "_STEPS", 3000.0)
+    monkeypatch.setattr(row_pairs, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(row_pairs, "_ROW_BYTES", 8 * 70 * 3)
+    monkeypatch.setattr(row_pairs, "STEPS", 3000.0)
+    monkeypatch.setattr("reliefe.distances._STEPS", 3000.0)
 
 
 def seventy():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import assert_weights_equal
 
-from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, bands, packed, thresholds
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefF, SURFStar, TuRF, bands, packed, row_pairs
 from reliefe import columns as columns_of
 from reliefe.chosen import Chosen
 from reliefe.columns import Columns
@@ -133,7 +133,7 @@ def test_weights_are_those_of_the_plain_path_to_the_last_bit(
 def test_weights_by_thresholds_are_those_of_the_plain_path(
     kind, compatible, highest, make, n_jobs, plainly, packed_columns, small_pieces, monkeypatch
 ):
-    monkeypatch.setattr(thresholds, "_BLOCK_BYTES", 8 * 90 * 40)  # more than one block
+    monkeypatch.setattr(row_pairs, "_BLOCK_BYTES", 8 * 90 * 40)  # more than one block
     rng = np.random.default_rng(605)
     n, p = 90, 331
     X, y = make(rng, n, p, highest), rng.integers(0, 3, n)
@@ -194,7 +194,7 @@ def test_missing_values_and_categories_change_no_bit(
 def test_thresholds_with_missing_values_and_categories(
     kind, make, mixed, plainly, packed_columns, small_pieces, monkeypatch
 ):
-    monkeypatch.setattr(thresholds, "_BLOCK_BYTES", 64 * 70 * 30)
+    monkeypatch.setattr(row_pairs, "_BLOCK_BYTES", 64 * 70 * 30)
     gaps, discrete = MIXED[mixed]
     rng = np.random.default_rng(609)
     X, y = make(rng, 70, 201, 3), rng.integers(0, 3, 70)

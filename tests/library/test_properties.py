@@ -24,7 +24,7 @@ DENSE_AND_SPARSE = pytest.mark.parametrize("storage", [np.array, sp.csr_matrix])
 
 
 def examples(number):
-    """The same examples in every run, none remembered, none timed."""
+    """The same examples in every run, none kept from an earlier one, none timed."""
     return settings(max_examples=number, deadline=None, derandomize=True, database=None)
 
 

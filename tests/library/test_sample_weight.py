@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import LinearMap, assert_weights_equal
 
-from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefE, ReliefF, SURFStar, TuRF, thresholds
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, ReliefE, ReliefF, SURFStar, TuRF, row_pairs
 
 THRESHOLDS = [SURF, SURFStar, MultiSURF, MultiSURFStar]
 STORAGES = {
@@ -48,7 +48,7 @@ def test_some_rows_only(rng):
     only = np.ones(40)
     only[rows] = 0
     with pytest.raises(
-        ValueError, match=r"sample_weight is 0 in all rows that were drawn .* raise n_iterations"
+        ValueError, match=r"sample_weight is 0 for all samples that were drawn .* raise n_iterations"
     ):
         ReliefF(n_iterations=11, random_state=0).fit(X, y, sample_weight=only)
 
@@ -68,7 +68,7 @@ def test_rrelieff_is_as_the_twin_says(sigma, storage, rng):
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("kind", THRESHOLDS)
 def test_thresholds_are_as_the_twin_says(kind, storage, rng, monkeypatch):
-    monkeypatch.setattr(thresholds, "_BLOCK_BYTES", 8 * 40 * 16)  # more than one block
+    monkeypatch.setattr(row_pairs, "_BLOCK_BYTES", 8 * 40 * 16)  # more than one block
     X, y, weight = table(rng)
     expected = naive_weighted.by_thresholds(kind.__name__, X, y, weight.tolist())
     found = kind(n_jobs=2).fit(STORAGES[storage](X), y, sample_weight=weight).feature_importances_
@@ -126,12 +126,12 @@ def test_embedded_rows_and_wrapped_rankers(rng):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        (np.ones(39), r"sample_weight has the shape \(39,\); it needs one number for each of the 40 rows"),
+        (np.ones(39), r"sample_weight has the shape \(39,\); it needs one number for each of the 40 samples"),
         (np.ones((40, 1)), r"the shape \(40, 1\)"),
-        (np.r_[np.ones(7), -1.0, np.ones(32)], r"sample_weight is -1\.0 in row 7"),
-        (np.r_[np.nan, np.ones(39)], r"sample_weight is nan in row 0"),
+        (np.r_[np.ones(7), -1.0, np.ones(32)], r"sample_weight is -1\.0 for sample 7"),
+        (np.r_[np.nan, np.ones(39)], r"sample_weight is nan for sample 0"),
         (["a"] * 40, "sample_weight holds what is no number"),
-        (np.zeros(40), "sample_weight is zero in every row"),
+        (np.zeros(40), "sample_weight is zero for every sample"),
     ],
 )
 def test_what_is_no_weight(weight, message, rng):
@@ -148,5 +148,5 @@ def test_where_there_is_no_weighing(rng):
             kind().fit(X, y, sample_weight=(y == 1).astype(float))
         with pytest.raises(ValueError, match=r'compatible="skrebate" goes without sample_weight'):
             kind(compatible="skrebate").fit(X, y, sample_weight=weight)
-    with pytest.raises(ValueError, match=r"ReliefF: sample_weight goes with one class or number per row"):
+    with pytest.raises(ValueError, match=r"ReliefF: sample_weight goes with one class or number per sample"):
         ReliefF().fit(X, np.eye(3, dtype=int)[y], sample_weight=weight)

@@ -16,7 +16,7 @@ from mixtures import CATEGORIES, mixture, with_gaps
 from samples import SAMPLES, GivenRows, assert_weights_equal
 
 import reliefe
-from reliefe import SURF, MultiSURF, MultiSURFStar, SURFStar, fixed, thresholds
+from reliefe import SURF, MultiSURF, MultiSURFStar, SURFStar, distances, fixed, row_pairs
 
 KINDS = [SURF, SURFStar, MultiSURF, MultiSURFStar]
 STORAGES = [np.ascontiguousarray, sp.csr_matrix]
@@ -107,7 +107,7 @@ def test_missing_values(name, kind, storage):
     expected = twin.weights(kind.__name__, X, y, exact=exact)
     ranker = kind(missing="ignore").fit(storage(X), y)
     assert_weights_equal(ranker.feature_importances_, expected)
-    with pytest.raises(ValueError, match="NaN: row"):
+    with pytest.raises(ValueError, match="NaN: sample"):
         kind().fit(storage(X), y)
 
 
@@ -191,9 +191,10 @@ def test_umap_is_an_embedding_too():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 16 rows, pieces of a few: every edge is met with little data."""
-    monkeypatch.setattr(thresholds, "_BLOCK_BYTES", 1)
-    monkeypatch.setattr(thresholds, "_ROW_BYTES", 8 * 70 * 3)
-    monkeypatch.setattr(thresholds, "_STEPS", 3000.0)
+    monkeypatch.setattr(row_pairs, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(row_pairs, "_ROW_BYTES", 8 * 70 * 3)
+    monkeypatch.setattr(row_pairs, "STEPS", 3000.0)
+    monkeypatch.setattr(distances, "_STEPS", 3000.0)
 
 
 def _seventy():
@@ -224,22 +225,22 @@ def test_rounding_distances_at_first_changes_no_bit(kind, bits, n_jobs, small_bl
     """With few bits hardly a distance tells by itself on which side of a threshold it lies."""
     rng = np.random.default_rng(210)
     X, y = np.exp(rng.normal(size=(300, 40))), rng.integers(0, 3, 300)
-    again, shares = thresholds.DenseRows.measure_again, []
+    again, shares = distances.DenseRows.measure_again, []
 
     def counted(self, first, rows, out, team):
         shares.append(rows.shape[0] / out.shape[0])
         return again(self, first, rows, out, team)
 
-    monkeypatch.setattr(thresholds.DenseRows, "measure_again", counted)
+    monkeypatch.setattr(distances.DenseRows, "measure_again", counted)
     monkeypatch.setattr(fixed, "_COARSE_BITS", bits)
     found = kind(n_jobs=n_jobs).fit(X, y).feature_importances_
     few = [share for share in shares if share <= 0.25]
     assert few == shares if bits == 26 else shares
     assert few or bits != 19
     assert few != shares or bits > 14
-    whole = thresholds.DenseRows.__init__
+    whole = distances.DenseRows.__init__
     monkeypatch.setattr(
-        thresholds.DenseRows, "__init__", lambda self, Z, groups, team, coarse: whole(self, Z, groups, team)
+        distances.DenseRows, "__init__", lambda self, Z, groups, team, coarse: whole(self, Z, groups, team)
     )
     np.testing.assert_array_equal(found, kind(n_jobs=n_jobs).fit(X, y).feature_importances_)
 
@@ -251,21 +252,21 @@ def test_one_threshold_for_all_needs_no_exact_distances(kind, bits, small_blocks
     rng = np.random.default_rng(211)
     X, y = np.exp(rng.normal(size=(300, 40))), rng.integers(0, 3, 300)
     X[:, :2] = rng.integers(0, 9, size=(300, 2))
-    means, mean_distance = [], thresholds.DenseRows.mean_distance
+    means, mean_distance = [], distances.DenseRows.mean_distance
 
     def kept(self, team):
         means.append(mean_distance(self, team) / self._fixed.factor)
         return means[-1] * self._fixed.factor
 
-    monkeypatch.setattr(thresholds.DenseRows, "mean_distance", kept)
+    monkeypatch.setattr(distances.DenseRows, "mean_distance", kept)
     monkeypatch.setattr(fixed, "_COARSE_BITS", bits)
     found = kind().fit(X, y).feature_importances_
     z = np.array(naive.normalised(naive.table(X)))
     expected = sum(np.abs(z[i] - z[:i]).sum() for i in range(300)) / (300 * 299 / 2)
     assert means == pytest.approx([expected], rel=1e-13)
-    whole = thresholds.DenseRows.__init__
+    whole = distances.DenseRows.__init__
     monkeypatch.setattr(
-        thresholds.DenseRows, "__init__", lambda self, Z, groups, team, coarse: whole(self, Z, groups, team)
+        distances.DenseRows, "__init__", lambda self, Z, groups, team, coarse: whole(self, Z, groups, team)
     )
     np.testing.assert_array_equal(found, kind().fit(X, y).feature_importances_)
 

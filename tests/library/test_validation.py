@@ -115,7 +115,7 @@ def with_value(value, dtype=np.float64):
     ],
 )
 def test_values_that_are_not_finite_are_placed_by_index(storage, value, ranker):
-    with pytest.raises(ValueError, match=r"column (number )?2\b"):
+    with pytest.raises(ValueError, match=r"feature (number )?2\b"):
         make(ranker).fit(storage(with_value(value)), Y)
 
 
@@ -182,11 +182,11 @@ def test_data_of_the_wrong_shape(bad, message, ranker):
 def test_a_range_too_large_for_float64_is_no_infinity(ranker, storage):
     huge = X.copy()
     huge[:2, 1] = [-1.5e308, 1.5e308]
-    with pytest.raises(ValueError, match=r"column (number )?1\b"):
+    with pytest.raises(ValueError, match=r"feature (number )?1\b"):
         make(ranker).fit(storage(huge), Y)
     if storage is np.asarray:
         names = [f"n{j}" for j in range(huge.shape[1])]
-        with pytest.raises(ValueError, match=r"column 1 \('n1'\)"):
+        with pytest.raises(ValueError, match=r"feature 1 \('n1'\)"):
             make(ranker).fit(pd.DataFrame(huge, columns=names), Y)
 
 

@@ -302,7 +302,7 @@ WRAPPED = [
 def test_columns_in_errors_are_the_users(ranker, as_frame, storage, rng):
     """Not those of the subset that was handed on, and by name where there are names."""
     names = ["a", "b", "{column}", "d", "e", "f"]
-    label = r"column 4 \('e'\)" if as_frame else r"column 4\b(?! \()"
+    label = r"feature 4 \('e'\)" if as_frame else r"feature 4\b(?! \()"
 
     def fit(X):
         made = pd.DataFrame.sparse.from_spmatrix if storage is sp.csr_matrix else pd.DataFrame
@@ -314,7 +314,7 @@ def test_columns_in_errors_are_the_users(ranker, as_frame, storage, rng):
         if np.isnan(value) and ranker is WRAPPED[0]:
             assert np.isfinite(fit(X).feature_importances_).all()
             continue
-        with pytest.raises(ValueError, match=f"contains {kind}: row 7, {label}"):
+        with pytest.raises(ValueError, match=f"contains {kind}: sample 7, {label}"):
             fit(X)
     X[:2, 4] = [-1.5e308, 1.5e308]
     X[7, 4] = 0
@@ -325,9 +325,9 @@ def test_columns_in_errors_are_the_users(ranker, as_frame, storage, rng):
 def test_an_error_about_a_column_reaches_other_processes():
     error = ColumnError("{column} is odd, says {column}", 3, "{x}")
     copy = pickle.loads(pickle.dumps(error.among(np.array([5, 6, 7, 8]), None)))
-    assert str(error) == "column 3 ('{x}') is odd, says {column}"
-    assert str(copy) == "column 8 is odd, says {column}" and isinstance(copy, ValueError)
-    assert str(copy.among(None, "abcdefghi")) == "column 8 ('i') is odd, says {column}"
+    assert str(error) == "feature 3 ('{x}') is odd, says {column}"
+    assert str(copy) == "feature 8 is odd, says {column}" and isinstance(copy, ValueError)
+    assert str(copy.among(None, "abcdefghi")) == "feature 8 ('i') is odd, says {column}"
 
 
 @pytest.mark.parametrize("wrapper", [TuRF, VLS])

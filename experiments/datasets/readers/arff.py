@@ -23,7 +23,7 @@ from experiments.datasets.column_kinds import EXACT
 from experiments.datasets.download.files import Content, read_files
 from experiments.datasets.names import COMPARED, Column, check_row_names, find_columns, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData
-from experiments.datasets.readers.parsed_cache import remember
+from experiments.datasets.readers.parsed_cache import cached_parse
 from experiments.errors import ConfigError, DatasetError
 from experiments.formatting import count
 from experiments.paths import Places
@@ -118,7 +118,7 @@ def arff(
         table = stacked([parse(each.data, each.name) for each in contents])
         return raw_data(table, target=target, labels=labels, leave_out=leave_out, class_names=class_names)
 
-    return remember(places, "arff", _VERSION, contents, parameters, made)
+    return cached_parse(places, "arff", _VERSION, contents, parameters, made)
 
 
 def mulan(
@@ -158,7 +158,7 @@ def mulan(
         _check_label_list(table, names, listed.name, n_labels)
         return raw_data(table, labels=names, listed_in=listed.name)
 
-    return remember(places, "mulan", _VERSION, list(contents), {"n_labels": n_labels}, made)
+    return cached_parse(places, "mulan", _VERSION, list(contents), {"n_labels": n_labels}, made)
 
 
 def parse(content: bytes, name: str) -> Arff:

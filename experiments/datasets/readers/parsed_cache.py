@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 _LAYOUT = 1
 
 
-def remember(
+def cached_parse(
     places: Places | Sequence[Path],
     reader: str,
     version: int,

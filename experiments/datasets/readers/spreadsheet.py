@@ -26,7 +26,7 @@ from experiments.datasets.names import (
 )
 from experiments.datasets.raw import RawData, as_text, numbered_names
 from experiments.datasets.readers.grid import check_formulas
-from experiments.datasets.readers.parsed_cache import remember
+from experiments.datasets.readers.parsed_cache import cached_parse
 from experiments.errors import DatasetError
 from experiments.formatting import count
 from experiments.paths import Places
@@ -103,7 +103,7 @@ def r_data(
         "class_names": class_names,
         "leave_out": listed(leave_out),
     }
-    return remember(places, "r_data", _VERSION, [file], parameters, made)
+    return cached_parse(places, "r_data", _VERSION, [file], parameters, made)
 
 
 def spreadsheet(
@@ -181,7 +181,7 @@ def spreadsheet(
         "class_names": class_names,
         "leave_out": listed(leave_out),
     }
-    return remember(places, "spreadsheet", _VERSION, [file], parameters, made)
+    return cached_parse(places, "spreadsheet", _VERSION, [file], parameters, made)
 
 
 def _sheet_numbers(column: pd.Series, where: str, place: int) -> np.ndarray:

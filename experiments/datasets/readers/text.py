@@ -24,7 +24,7 @@ from experiments.datasets.names import (
 )
 from experiments.datasets.raw import RawData, numbered_names, without_columns
 from experiments.datasets.readers.delimited import TextTable, first_lines
-from experiments.datasets.readers.parsed_cache import remember
+from experiments.datasets.readers.parsed_cache import cached_parse
 from experiments.errors import ConfigError, DatasetError
 from experiments.formatting import count
 from experiments.paths import Places
@@ -133,7 +133,7 @@ def delimited(
         return RawData(X, classes, names, readable or None)
 
     everything = contents if of_target is None else [*contents, of_target]
-    return remember(places, "delimited", _VERSION, everything, parameters, made)
+    return cached_parse(places, "delimited", _VERSION, everything, parameters, made)
 
 
 def orange_tab(
@@ -207,7 +207,7 @@ def orange_tab(
         labels, readable = classes_of_texts(table.classes(classes[0]), class_names)
         return RawData(X, labels, [names[index] for index in kept], readable or None)
 
-    return remember(places, "orange_tab", _VERSION, [content], {"class_names": class_names}, made)
+    return cached_parse(places, "orange_tab", _VERSION, [content], {"class_names": class_names}, made)
 
 
 def cluto(
@@ -259,7 +259,7 @@ def cluto(
         return without_columns(raw, leave_out, file)
 
     parameters = {"class_names": class_names, "leave_out": listed(leave_out)}
-    return remember(places, "cluto", _VERSION, contents, parameters, made)
+    return cached_parse(places, "cluto", _VERSION, contents, parameters, made)
 
 
 def _cluto_table(content: Content) -> sparse.csr_matrix:

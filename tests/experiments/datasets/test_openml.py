@@ -117,7 +117,7 @@ def test_one_clear_error(server, cache, tmp_path, moods, about, says):
     for part in ("data set x", str(tmp_path / "openml" / "3.arff"), "paths.local_data=FOLDER"):
         assert part in message
     assert not [name for name in files_in(cache) if name.endswith(".arff")]
-    # Whatever the cache remembers of it does not stand in the way of the good answer.
+    # Whatever the cache holds of it does not stand in the way of the good answer.
     server.put_openml(3, "x", DENSE, row_id_attribute="key")
     assert is_right(load(block(server, data_id=3), tmp_path, cache=cache))
 

@@ -53,10 +53,10 @@ def test_a_copy_damaged_in_any_byte_is_made_anew(tmp_path, caplog):
     raw = RawData(X, np.arange(20) % 2, [f"x{each}" for each in range(10)])
     content = Content("t", b"t", "0" * 64)
 
-    def remembered():
-        return parsed_cache.remember(Places((), tmp_path), "r", 1, [content], {}, lambda: raw)
+    def parsed():
+        return parsed_cache.cached_parse(Places((), tmp_path), "r", 1, [content], {}, lambda: raw)
 
-    remembered()
+    parsed()
     (copy,) = (tmp_path / "parsed").iterdir()
     good = copy.read_bytes()
     directory = good.index(b"PK\x01\x02")
@@ -65,7 +65,7 @@ def test_a_copy_damaged_in_any_byte_is_made_anew(tmp_path, caplog):
         bad = bytearray(good)
         bad[place] ^= int(rng.integers(1, 256))
         copy.write_bytes(bad)
-        again = remembered()
+        again = parsed()
         assert again.feature_names == raw.feature_names and np.array_equal(again.labels, raw.labels)
         assert (again.X != X).nnz == 0
 

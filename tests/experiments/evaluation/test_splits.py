@@ -52,7 +52,7 @@ def test_folds_do_not_depend_on_global_state():
 
 
 @pytest.mark.parametrize("as_labels", [False, True])
-def test_remembered_folds_are_the_same_in_any_order_and_made_once(monkeypatch, as_labels):
+def test_cached_folds_are_the_same_in_any_order_and_made_once(monkeypatch, as_labels):
     y = Y
     if as_labels:
         y = sparse.csr_matrix(np.random.default_rng(0).random((40, 3)) < 0.4, dtype=np.int8)

@@ -15,8 +15,8 @@ from reliefe import embedding
 from reliefe.engine import Phases
 
 
-def remembered(memory, kind, arguments, *, n_jobs, random_state, phases):
-    """Embed rows or targets, or take the embedding that the same arguments gave before.
+def cached_embedding(memory, kind, arguments, *, n_jobs, random_state, phases):
+    """Embed samples or targets, or take the embedding that the same arguments gave before.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _computed(kind, arguments, state, versions, n_jobs):
     random_state.set_state(state)
     phases = Phases(None)
     result = _function(kind)(**arguments, n_jobs=n_jobs, random_state=random_state, phases=phases)
-    if kind == "rows" and result.E is arguments["Z"]:  # skipped: the rows themselves are not worth keeping
+    if kind == "rows" and result.E is arguments["Z"]:  # skipped: the samples themselves are not worth keeping
         result = replace(result, E=None)
     return result, random_state.get_state(), dict(phases.seconds)
 

@@ -1,8 +1,8 @@
-"""Relief weights from every row within a distance (SURF and its kin): rows → distances → thresholds → weights.
+"""Pairs of samples whose differences count by their distance: thresholds, and sums over the pairs of all samples.
 
-One number per pair of rows decides how much its differences count, so no list of neighbours per class is kept.
-Dense rows are worked on in blocks, each pair inside a block once. Sparse rows are worked on a few at a time, and
-only pairs that share a column are looked at one by one: beside the matrix, memory grows with the number of rows
+One number per pair decides how much its differences count, so no list of neighbours per class is kept. Dense
+rows are worked on in blocks, each pair inside a block once. Sparse rows are worked on a few at a time, and
+only pairs that share a feature are looked at one by one: beside the matrix, memory grows with the number of samples
 alone.
 """
 
@@ -10,227 +10,30 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
-from reliefe._threads import Team, pieces
+from reliefe._threads import pieces
 from reliefe.columns import Columns
-from reliefe.fixed import FixedColumns, FixedPoint
-from reliefe.kernels import distances as measuring
 from reliefe.kernels import mixed
 from reliefe.kernels import thresholds as kernels
-from reliefe.packed import PackedPairs, add_packed
-from reliefe.scaling import any_missing
+from reliefe.packed import PackedPairs
 from reliefe.targets import add_updates, weighted_coefficients
 
+STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
+TILE_BYTES = 2**20  # of features whose pairs are worked on together
 _BLOCK_BYTES = 32 * 2**20
-_ROW_BYTES = 2**20  # distances that a thread holds at a time where rows are worked on a few at a time
-_FEW = 0.25  # share of a block's rows up to which it pays to measure these again one by one
-_STEPS = 4e8  # steps of a piece of work: well below a second, so that a fit can be interrupted
-_TILE_BYTES = 2**20  # of columns whose pairs are worked on together
-_FEW_COLUMNS = 256  # that are measured again at a time
+_ROW_BYTES = 2**20  # distances that a thread holds at a time where samples are worked on a few at a time
 _PIECES = 16  # sums of sparse updates, however many threads there are; added up in order
 
 #: A distance within this share of the mean distance of a threshold is equal to it: what rounding can explain.
 RELATIVE_TOLERANCE = 1e-12
 
 
-@dataclass(frozen=True)
-class Rule:
-    """What tells the members of the family apart.
-
-    Attributes
-    ----------
-    per_row : bool
-        Thresholds from each row's own distances (mean ∓ half their standard deviation), or one threshold for all:
-        the mean over all pairs.
-    far : bool
-        Whether far rows count, with the sign turned.
-    similarity : bool
-        Whether far rows add 1 − difference in place of −difference. That is the same up to a constant that all
-        columns get, and the constant is 0 where every class has a far row.
-    """
-
-    per_row: bool
-    far: bool
-    similarity: bool = False
-
-
-def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, sample_weight=None):
-    """Weights of all columns from pairs of rows that are near (and far).
-
-    Parameters
-    ----------
-    Z : reliefe.columns.Columns, ndarray or csr_matrix of shape (n, p)
-        Range-normalised rows; feature differences are taken here.
-    full : float64 ndarray of shape (p,), or None
-        From :func:`reliefe.scaling.prepare`; None where no value is missing and no column holds codes.
-    groups : reliefe.distances.Groups
-        Rows by class.
-    source : DenseRows, PackedRows, MixedRows, SparseColumns, MixedColumns or EmbeddedRows
-        Where distances come from.
-    rule : Rule
-        Which member of the family.
-    skrebate : bool
-        Whether to weigh classes and to place SURF's threshold as scikit-rebate does.
-    n_jobs : int or None
-        Number of threads; the result does not depend on it.
-    phases : reliefe.engine.Phases
-        Collects the seconds spent on "distances", "neighbours" and "weights".
-    sample_weight : float64 ndarray of shape (n,), optional
-        What each row counts; not with ``skrebate``.
-
-    Returns
-    -------
-    float64 ndarray of shape (p,)
-    """
-    n = groups.members.shape[0]
-    if isinstance(Z, np.ndarray) and full is None:
-        Z = Columns.normalised(Z)
-    if full is not None:
-        rows = _MixedPairs(Z, full, groups, source)
-    else:
-        rows = (_SparsePairs if sparse.issparse(Z) else _DensePairs)(Z, groups, source)
-    if sample_weight is not None:
-        rows.weigh_rows(sample_weight)
-    passes = 1 if rule.per_row or rows.at_once or hasattr(source, "mean_distance") else 2
-    with Team(n_jobs) as team, phases.bar(passes * n):
-        threshold = None
-        if not rule.per_row:
-            threshold = common_threshold(rows, source, team, phases)
-            if skrebate:  # the mean over the whole square, its diagonal of zeros among it
-                threshold *= (n - 1) / n
-                gaps = Z.has_gaps if isinstance(Z, Columns) else any_missing(Z)
-                if gaps:  # and the half above it, which is then left at 0
-                    threshold /= 2.0
-        weights, offset = rows.weigh(rule, skrebate, threshold, team, phases)
-    if isinstance(Z, Columns):
-        weights = Z.in_given_order(weights)
-    weights /= n
-    if rule.similarity:
-        weights += offset / n
-    return weights
-
-
-def common_threshold(rows, source, team, phases):
-    """Return the mean distance of all pairs of rows."""
-    if not hasattr(source, "mean_distance"):
-        return rows.means(team, phases).mean()
-    with phases("distances"):
-        return source.mean_distance(team)
-
-
-class DenseRows:
-    """Manhattan distances among the range-normalised samples of a dense matrix, in fixed point.
-
-    Parameters
-    ----------
-    Z : reliefe.columns.Columns of shape (n, p)
-        The rows.
-    groups : Groups
-        The order of the rows.
-    team : Team
-        Threads for the copy that is made.
-    coarse : bool
-        Whether values are rounded to 32 bits at first, which is quicker to sum up. Every distance is then off by
-        at most the sum of the two rows' ``errors``, and rows for which that matters can be measured again.
-
-    Attributes
-    ----------
-    tolerance : float
-        What rounding can do to a distance that is not coarse.
-    errors : int64 ndarray of shape (n,)
-        By how much the values of each row, by place, are off in all.
-    """
-
-    dtype = np.dtype(np.int64)
-
-    def __init__(self, Z, groups, team, coarse=False):
-        n, p = Z.shape
-        self._fixed = FixedPoint(Z)
-        self.tolerance = float(self._fixed.tolerance)
-        self._Z, self._members = Z, groups.members
-        self._copy(FixedColumns.coarse if coarse else FixedColumns.exact, team)
-        self._piece_rows = int(np.clip(4 * _STEPS / (n * p), 4, 64))
-
-    def _copy(self, way, team):
-        self._columns = None  # before there are two of them
-        self._columns = way(self._Z, self._members, self._fixed.factor, team)
-        self.errors = self._columns.errors
-
-    def measure_block(self, first, out, team, advance=None):
-        """Fill ``out`` (b, n) with the distances of the rows at ``first … first + b − 1``."""
-        columns, b = self._columns, out.shape[0]
-        positions = np.arange(first, first + b, dtype=np.int64)
-
-        def part(lo, hi):
-            columns.measure(columns.unit, positions, True, lo, hi, out)
-            add_packed(self._Z.bands, self._fixed.factor, 1.0, self._members, positions, True, lo, hi, out)
-
-        team.each(part, pieces(b, self._piece_rows), advance=advance)
-
-    def mean_distance(self, team):
-        """Return the mean distance of all pairs: from the order of the values of each column, not from distances.
-
-        Of n values in rising order, the one at place k is the larger one in k pairs, and the smaller one in the
-        n − 1 − k others.
-        """
-        n, p = self._Z.shape
-        signs, sums = 2.0 * np.arange(n) - (n - 1), np.zeros(p)
-
-        def part(lo, hi):
-            ordered = np.sort(np.ascontiguousarray(self._Z.tile(lo, hi).T), axis=1)
-            sums[lo:hi] = np.einsum("ij,j->i", np.rint(ordered * self._fixed.factor), signs)
-
-        team.each(part, self._Z.few_columns(1024))
-        return float(sums.sum()) / (n * (n - 1) / 2.0)
-
-    def measure_again(self, first, rows, out, team):
-        """Measure some rows of a block without rounding to 32 bits.
-
-        Parameters
-        ----------
-        first : int
-            Place of the block's first row.
-        rows : int64 ndarray of shape (f,)
-            Which of its rows.
-        out : int64 ndarray of shape (b, n)
-            Distances of the block. These rows are overwritten, and the columns of these rows in the other rows.
-            When there are many, all of it is, and further blocks are not coarse any more.
-
-        Returns
-        -------
-        int64 ndarray
-            The rows whose distances are now right.
-        """
-        b, n = out.shape
-        if rows.shape[0] > _FEW * b:
-            self._copy(FixedColumns.exact, team)
-            self.measure_block(first, out, team)
-            return np.arange(b)
-        Z, factor, places = self._Z, self._fixed.factor, first + rows
-        found = np.zeros((rows.shape[0], n), dtype=np.int64)
-
-        def part(lo, hi):
-            for c0, c1 in pieces(Z.rest.shape[0], _FEW_COLUMNS):
-                few = (Z.n_packed + c0, Z.n_packed + c1)
-                own, others = Z.tile(*few, self._members[places]), Z.tile(*few, self._members[lo:hi])
-                measuring.manhattan_rows(own, others, factor, found[:, lo:hi])
-
-        most = int(_STEPS / (4.0 * rows.shape[0] * Z.shape[1]))
-        team.each(part, pieces(n, int(np.clip(most, 1, -(-n // team.size)))))
-        rest = (self._members, places, False, 0, rows.shape[0], found)
-        add_packed(Z.bands, factor, 1.0, *rest)
-        out[rows] = found
-        out[:, places] = out[rows, first : first + b].T
-        return rows
-
-
-class _Pairs:
-    """What both storages share: thresholds, and the weights of the pairs of some rows."""
+class Pairs:
+    """What both storages share: thresholds, and the weights of the pairs of some samples."""
 
     def __init__(self, groups, source):
         self._groups = groups
@@ -242,7 +45,7 @@ class _Pairs:
         self._row_factors = None
 
     def weigh_rows(self, sample_weight):
-        """Let pairs count by the weight (n,) of the row that they are seen from, and classes by theirs."""
+        """Let pairs count by the weight (n,) of the sample that they are seen from, and classes by theirs."""
         class_ptr, weight = self._groups.class_ptr, sample_weight[self._groups.members]
         sizes = np.diff(class_ptr)
         own = np.repeat(np.arange(self._n_classes), sizes)
@@ -253,8 +56,8 @@ class _Pairs:
         factors *= (weight * (self._n / weight.sum()))[:, np.newaxis]
         self._row_factors, self._plain_shares = np.ascontiguousarray(factors.T), np.ascontiguousarray(plain.T)
 
-    def _thresholds(self, block, places, rule, threshold, lo, hi):
-        """Take the thresholds of the rows ``lo … hi − 1`` of a block from their distances."""
+    def set_thresholds(self, block, places, rule, threshold, lo, hi):
+        """Take the thresholds of the samples ``lo … hi − 1`` of a block from their distances."""
         part = slice(lo, hi)
         if rule.per_row:
             kernels.spread(block.distances, places, lo, hi, block.means, block.deviations)
@@ -269,17 +72,17 @@ class _Pairs:
         block.below[part], block.above[part] = below, above
 
     def thresholds(self, distances, places, rule, threshold):
-        """Return what the distances (b, n) of the rows at some places have to be less than for a row to be near."""
+        """Return what the distances (b, n) of the samples at some places have to be less than to be near."""
         b, n = distances.shape
-        block = _Block(b, n, self._n_classes, distances.dtype, distances)
-        self._thresholds(block, places, rule, threshold, 0, b)
+        block = Block(b, n, self._n_classes, distances.dtype, distances)
+        self.set_thresholds(block, places, rule, threshold, 0, b)
         return block.below
 
     def _slack(self, middle):
         return self._tolerance + RELATIVE_TOLERANCE * middle
 
-    def _factors(self, block, places, rule, skrebate, lo, hi):
-        """Turn the distances of the rows ``lo … hi − 1`` of a block into weights by zone and class."""
+    def weigh_zones(self, block, places, rule, skrebate, lo, hi):
+        """Turn the distances of the samples ``lo … hi − 1`` of a block into weights by zone and class."""
         kernels.zone_factors(
             block.distances,
             places,
@@ -302,14 +105,14 @@ class _Pairs:
             plain = self._plain_shares[:, places[lo:hi]]
             block.offsets[part] = (there * factors * plain).sum(axis=0)
 
-    def _pair_weights(self, block, places, lo, hi, out):
-        """Fill ``out`` (b, n) with the weights of the pairs of the rows ``lo … hi − 1``."""
+    def fill_weights(self, block, places, lo, hi, out):
+        """Fill ``out`` (b, n) with the weights of the pairs of the samples ``lo … hi − 1``."""
         zones = (block.below, block.above, block.near, block.far)
         kernels.pair_weights(block.distances, places, self._groups.class_ptr, *zones, lo, hi, out)
 
 
-class _Block:
-    """Arrays of a block of b rows; see :mod:`reliefe.kernels.thresholds`."""
+class Block:
+    """Arrays of a block of b samples; see :mod:`reliefe.kernels.thresholds`."""
 
     def __init__(self, b, n, n_classes, dtype, distances=None):
         self.distances = np.empty((b, n), dtype=dtype) if distances is None else distances
@@ -318,19 +121,19 @@ class _Block:
         self.offsets, self.means, self.deviations = np.empty(b), np.empty(b), np.empty(b)
 
 
-class _Blocks(_Pairs):
-    """Pairs of a block of rows at a time."""
+class Blocks(Pairs):
+    """Pairs of a block of samples at a time."""
 
     def __init__(self, Z, groups, source, pair_bytes):
         super().__init__(groups, source)
         self._Z = Z
         self._b = min(self._n, max(16, _BLOCK_BYTES // (pair_bytes * self._n)))
         self.at_once = self._b == self._n
-        self._block = _Block(self._b, self._n, self._n_classes, source.dtype)
-        self._is_measured = False  # whether the block that is all rows holds its distances
+        self._block = Block(self._b, self._n, self._n_classes, source.dtype)
+        self._is_measured = False  # whether the block that is all samples holds its distances
 
     def _blocks(self, team, phases):
-        """Yield the first place, and the number of rows, of each block whose distances are there."""
+        """Yield the first place, and the number of samples, of each block whose distances are there."""
         for first in range(0, self._n, self._b):
             b = min(self._b, self._n - first)
             if not self._is_measured:
@@ -352,7 +155,7 @@ class _Blocks(_Pairs):
         )
 
     def means(self, team, phases):
-        """Mean distance of each row to the others, (n,)."""
+        """Mean distance of each sample to the others, (n,)."""
         means, deviations = np.empty(self._n), np.empty(self._n)
         for first, b in self._blocks(team, phases):
             with phases("neighbours"):
@@ -371,18 +174,18 @@ class _Blocks(_Pairs):
         block, b = self._block, places.shape[0]
 
         def part(lo, hi):
-            self._thresholds(block, places, rule, threshold, lo, hi)
+            self.set_thresholds(block, places, rule, threshold, lo, hi)
 
         team.split(part, b)
         for row in self._settle(places, rule, team):
             part(row, row + 1)
-        team.split(lambda lo, hi: self._factors(block, places, rule, skrebate, lo, hi), b)
+        team.split(lambda lo, hi: self.weigh_zones(block, places, rule, skrebate, lo, hi), b)
 
     def _settle(self, places, rule, team):
-        """Measure again where a coarse distance does not tell on which side of a threshold it lies; say which rows.
+        """Measure again where a coarse distance does not tell on which side of a threshold it lies; say where.
 
-        A threshold of a row is off by at most 1.5 times the error of its distances: the mean by that error at most,
-        and half the deviation by half of it.
+        A threshold of a sample is off by at most 1.5 times the error of its distances: the mean by that error at
+        most, and half the deviation by half of it.
         """
         errors = getattr(self._source, "errors", None)
         if errors is None or not errors.any():
@@ -399,14 +202,14 @@ class _Blocks(_Pairs):
         return self._source.measure_again(int(places[0]), rows, block.distances[:b], team)
 
 
-class _DensePairs(_Blocks):
+class DensePairs(Blocks):
     """Pairs of dense rows without missing values, each pair inside a block once."""
 
     def __init__(self, Z, groups, source):
         super().__init__(Z, groups, source, 8 if Z.rest.size else source.dtype.itemsize)
 
     def weigh(self, rule, skrebate, threshold, team, phases):
-        """Sum up the weighted differences of all pairs; return the sums and what is to be added to all columns."""
+        """Sum up the weighted differences of all pairs; return the sums and what is to be added to all features."""
         weights, offset = np.zeros(self._Z.shape[1]), 0.0
         packed = PackedPairs(self._Z, self._groups, self._b, rule.far) if self._Z.bands else None
         some = self._Z.rest.size > 0
@@ -442,7 +245,7 @@ class _DensePairs(_Blocks):
         return weights, offset
 
     def _add_listed(self, lists, weights, team):
-        """Add the differences of listed pairs to the weights of the columns that are not packed."""
+        """Add the differences of listed pairs to the weights of the features that are not packed."""
         Z, members = self._Z, self._groups.members
 
         def part(lo, hi):
@@ -451,23 +254,21 @@ class _DensePairs(_Blocks):
             kernels.update_dense(tile, members, *lists, 0, hi - lo, gained)
 
         p = Z.rest.shape[0]
-        most = max(
-            64, int(min(_STEPS / max(1.0, float(lists[-1][:, -1].sum())), _TILE_BYTES // (8 * self._n)))
-        )
+        most = max(64, int(min(STEPS / max(1.0, float(lists[-1][:, -1].sum())), TILE_BYTES // (8 * self._n))))
         team.each(part, pieces(p, min(most, -(-p // team.size))))
 
 
-class _MixedPairs(_Blocks):
-    """Pairs where values are missing or columns hold codes: near and far rows are listed class by class."""
+class MixedPairs(Blocks):
+    """Pairs where values are missing or features hold codes: near and far samples are listed class by class."""
 
     def __init__(self, Z, full, groups, source):
-        # Lists of near and far rows, with what the kernels take for each of them; or bits and no more.
+        # Lists of near and far samples, with what the kernels take for each of them; or bits and no more.
         listed = not isinstance(Z, Columns) or Z.rest.size > 0
         super().__init__(Z, groups, source, 64 if listed else 16)
         self._full = full
 
     def weigh(self, rule, skrebate, threshold, team, phases):
-        """As in :class:`_DensePairs`."""
+        """As in :class:`DensePairs`."""
         class_ptr, members = self._groups.class_ptr, self._groups.members
         zones = 2 if rule.far else 1
         n_segments = zones * (class_ptr.shape[0] - 1)
@@ -502,7 +303,7 @@ class _MixedPairs(_Blocks):
                 continue
             with phases("neighbours"):
                 team.split(
-                    lambda lo, hi, places=places: self._pair_weights(self._block, places, lo, hi, pairs), b
+                    lambda lo, hi, places=places: self.fill_weights(self._block, places, lo, hi, pairs), b
                 )
                 lists = (pairs, block.distances, block.below, class_ptr, segment_ptr, members, rule.far)
                 team.split(
@@ -510,7 +311,7 @@ class _MixedPairs(_Blocks):
                 )
                 coefficients = np.where(similar, -sums[:b], sums[:b])
             with phases("weights"):
-                most = b if by_column else max(16, int(_STEPS / (self._n * self._Z.shape[1])))
+                most = b if by_column else max(16, int(STEPS / (self._n * self._Z.shape[1])))
                 for lo, hi in pieces(b, most):
                     part = slice(lo, hi)
                     lists = (near[part], segment_ptr, counts[part], coefficients[part], similar)
@@ -522,8 +323,8 @@ class _MixedPairs(_Blocks):
         return weights[0], offset
 
 
-class _SparsePairs(_Pairs):
-    """Pairs of sparse rows, a few rows at a time on each thread."""
+class SparsePairs(Pairs):
+    """Pairs of sparse rows, a few samples at a time on each thread."""
 
     at_once = False
 
@@ -537,16 +338,16 @@ class _SparsePairs(_Pairs):
         self._rows = (Z.indptr.astype(np.int64), Z.indices, Z.data)
         self._columns = (by_column.indptr.astype(np.int64), by_column.indices, by_column.data)
         self._few = int(np.clip(min(_ROW_BYTES // (8 * self._n), source.piece_rows), 1, 64))
-        self._part_rows = max(self._few, int(_STEPS / (source.work_per_row + 10.0 * self._n + 2.0 * shared)))
+        self._part_rows = max(self._few, int(STEPS / (source.work_per_row + 10.0 * self._n + 2.0 * shared)))
         self._spare = deque()  # what a thread needs for itself, handed on
         self._seconds = []
 
     def _few_rows(self, lo, hi):
-        """Yield arrays with the distances of a few rows at a time, places and numbers of the rows, and seconds."""
+        """Yield arrays with the distances of a few samples at a time, their places and numbers, and seconds."""
         try:
             block, pairs, seconds = self._spare.pop()
         except IndexError:
-            block = _Block(self._few, self._n, self._n_classes, self._source.dtype)
+            block = Block(self._few, self._n, self._n_classes, self._source.dtype)
             pairs, seconds = np.empty((self._few, self._n)), np.zeros(3)
             self._seconds.append(seconds)
         for start in range(lo, hi, self._few):
@@ -565,7 +366,7 @@ class _SparsePairs(_Pairs):
         self._seconds.clear()
 
     def means(self, team, phases):
-        """Mean distance of each row to the others, (n,)."""
+        """Mean distance of each sample to the others, (n,)."""
         means, deviations = np.empty(self._n), np.empty(self._n)
 
         def part(block, places):
@@ -576,7 +377,7 @@ class _SparsePairs(_Pairs):
         return means
 
     def look_at_all(self, look, team, phases):
-        """Call ``look(block, places)`` with the distances of a few rows at a time, once for each row."""
+        """Call ``look(block, places)`` with the distances of a few samples at a time, once for each sample."""
 
         def part(lo, hi):
             for block, _, places, _, seconds in self._few_rows(lo, hi):
@@ -589,7 +390,7 @@ class _SparsePairs(_Pairs):
         self._share(began, phases)
 
     def weigh(self, rule, skrebate, threshold, team, phases):
-        """As in :class:`_DensePairs`."""
+        """As in :class:`DensePairs`."""
         n, p = self._Z.shape
         weights, received, offsets = np.zeros(p), np.zeros(n), np.empty(n)
         began = time.perf_counter()
@@ -602,9 +403,9 @@ class _SparsePairs(_Pairs):
                 for block, pairs, places, rows, seconds in self._few_rows(lo, hi):
                     began = time.perf_counter()
                     b = places.shape[0]
-                    self._thresholds(block, places, rule, threshold, 0, b)
-                    self._factors(block, places, rule, skrebate, 0, b)
-                    self._pair_weights(block, places, 0, b, pairs)
+                    self.set_thresholds(block, places, rule, threshold, 0, b)
+                    self.weigh_zones(block, places, rule, skrebate, 0, b)
+                    self.fill_weights(block, places, 0, b, pairs)
                     offsets[places] = block.offsets[:b]
                     between = time.perf_counter()
                     kernels.update_sparse(rows, pairs, *self._rows, *self._columns, 0, b, *sums[lo])
