@@ -10,6 +10,8 @@ python publish.py datasets            note again what the data sets of these row
                                       are published
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys
