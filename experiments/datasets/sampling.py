@@ -1,4 +1,4 @@
-"""A sample of a data set's rows, for protocols that are smaller than the paper's."""
+"""A random subset of a data set's samples, for protocols that are smaller than the paper's."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from experiments.tasks import REGRESSION
 
 
 def sampled(data: Dataset, max_rows: int | None, seed: int) -> Dataset:
-    """Draw rows without replacement, where a data set has more than may be used.
+    """Draw samples without replacement, where a data set has more than may be used.
 
     Parameters
     ----------
     data : Dataset
         Not modified.
     max_rows : int or None
-        How many rows may be used; None means all.
+        How many samples may be used; None means all.
     seed : int
-        The study's: the same seed draws the same rows for every ranker.
+        The study's: the same seed draws the same samples for every ranker.
 
     Returns
     -------
     Dataset
-        The same one when it has no more rows than that. Otherwise with ``max_rows`` rows in their old order and a
-        checksum of its own. Classes keep their shares, to rounding, and those without a row left are gone; of
-        labels all columns stay. Features stay as they are, those that have become constant among them.
+        The same one when it has no more samples than that. Otherwise with ``max_rows`` samples in their old order
+        and a checksum of its own. Classes keep their shares, to rounding, and those without a sample left are gone;
+        all labels stay. Features stay as they are, those that have become constant among them.
     """
     n = data.X.shape[0]
     if max_rows is None or n <= max_rows:
