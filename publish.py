@@ -1,14 +1,6 @@
-"""Make the published results again from the rows in results/published, or collect these rows.
+"""Make the published results again from the rows in results/published, or collect these rows: CONTRIBUTING.md."""
 
-python publish.py                     tables, figures and pages, and the numbers in README.md and docs/results.md
-python publish.py texts               only these numbers
-python publish.py collect [FOLDER]    copy finished cells from a results folder (default: results)
-python publish.py datasets            note again what the data sets of these rows hold (rows/datasets.json), after
-                                      a change of conf/dataset: rows are found by it where the files are not
-    --local-data FOLDER               where the data sets lie, for collect and datasets
-    --times FOLDER                    a results folder of runs that had the machine for themselves: only its times
-                                      are published
-"""
+from __future__ import annotations
 
 import argparse
 import os
@@ -19,6 +11,13 @@ from experiments.cli.main import installed
 from experiments.errors import BadInputError
 from experiments.printing import prepare_output
 
+_ACTIONS = """
+python publish.py                     tables, figures and pages, and the numbers in README.md and docs/results.md
+python publish.py texts               only these numbers
+python publish.py collect [FOLDER]    copy finished cells of a results folder (default: results)
+python publish.py datasets            note again what the data sets of these rows hold (rows/datasets.json)
+"""
+
 
 def main(argv: list[str]) -> int:
     """Publish; 0 = done, 2 = bad input."""
@@ -26,12 +25,24 @@ def main(argv: list[str]) -> int:
     if not installed("publish"):
         return 2
     parser = argparse.ArgumentParser(
-        prog="publish.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="publish.py",
+        description=f"{__doc__}\n{_ACTIONS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("action", nargs="?", choices=["all", "texts", "collect", "datasets"], default="all")
     parser.add_argument("folder", nargs="?", default="results", type=Path)
-    parser.add_argument("--local-data", default=os.environ.get("RELIEFE_LOCAL_DATA"))
-    parser.add_argument("--times", type=Path)
+    parser.add_argument(
+        "--local-data",
+        metavar="FOLDER",
+        default=os.environ.get("RELIEFE_LOCAL_DATA"),
+        help="where the data sets lie, for collect and datasets",
+    )
+    parser.add_argument(
+        "--times",
+        metavar="FOLDER",
+        type=Path,
+        help="a results folder of runs that had the machine for themselves: only its times are published",
+    )
     given = parser.parse_args(argv)
     try:
         from experiments.cli import publish, published_texts

@@ -78,9 +78,9 @@ def main() -> None:
     labels = ["study=mlc", f"dataset={','.join(_LABELLED)}"]
     classes = ["study=mcc", f"dataset={','.join(_CLASSES)}"]
     for title, argv in (
-        ("One class a row, the paper's", ["study=mcc"]),
+        ("One class per sample, the paper's", ["study=mcc"]),
         ("Labels, the paper's", ["study=mlc"]),
-        ("One class a row, related", classes),
+        ("One class per sample, related", classes),
         ("Labels, related", labels),
     ):
         of_data: dict[str, list[dict]] = {}
@@ -89,7 +89,8 @@ def main() -> None:
         n_rankers = len(next(iter(of_data.values())))
         print(f"\n{title}: {n_rankers} rankers\n")
         print(
-            "| data set | rows | features | classes or labels | 2 cores before, h | 2 cores now, h | 64 cores, h |"
+            "| data set | samples | features | classes or labels "
+            "| 2 cores before, h | 2 cores now, h | 64 cores, h |"
         )
         print("|---|---|---|---|---|---|---|")
         for name, configs in of_data.items():

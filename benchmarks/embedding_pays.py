@@ -2,7 +2,7 @@
 
 Dense data: ten random factors plus noise, five classes that depend on the factors, so that there is a
 low-dimensional shape to embed. Sparse data: uniformly placed values. Each ranker runs in a process of its own with
-fixed threads; compilation is done before, on a few rows; each fit is timed ``--repeats`` times, in turn.
+fixed threads; compilation is done before, on a few samples; each fit is timed ``--repeats`` times, in turn.
 
 Run from the project root: ``python benchmarks/embedding_pays.py --out FOLDER [--repeats 1] [--threads 2]
 [--only rows columns corner density]``. Writes ``embedding_pays.json``, ``.md`` and ``.png``.
@@ -32,15 +32,15 @@ from experiments.printing import prepare_output  # noqa: E402
 # name: (title, axis, fixed part, [(n, p, density)])
 SERIES = {
     "rows": (
-        "rows n", 0, "p = 200, dense",
+        "samples n", 0, "p = 200, dense",
         [(n, 200, 1.0) for n in (500, 1000, 2000, 5000, 10_000, 20_000)],
     ),
     "columns": (
-        "columns p", 1, "n = 2000, dense",
+        "features p", 1, "n = 2000, dense",
         [(2000, p, 1.0) for p in (20, 200, 2000, 20_000)],
     ),
     "corner": (
-        "rows n", 0, "p = 20,000, dense",
+        "samples n", 0, "p = 20,000, dense",
         [(n, 20_000, 1.0) for n in (500, 1000, 2000, 5000)],
     ),
     "density": (
@@ -175,7 +175,9 @@ def main(arguments=None):
     parser.add_argument("--only", nargs="+", choices=list(SERIES), default=list(SERIES))
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--tiny", action="store_true", help="a few rows of everything, to see that it runs")
+    parser.add_argument(
+        "--tiny", action="store_true", help="a few samples of everything, to see that it runs"
+    )
     options = parser.parse_args(arguments)
     results = {
         "machine": machine(),

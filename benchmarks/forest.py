@@ -1,6 +1,6 @@
 """How long random forests take that are grown on what is not zero, against scikit-learn's own.
 
-For each data set: nine tenths of its rows to learn from, features ordered by their squared correlation with the
+For each data set: nine tenths of its samples to learn from, features ordered by their squared correlation with the
 labels, the first 10, 100, 500 and all of them. Forests are grown in turn, one thread each, with seconds of the
 processor, the smaller of both rounds, and predictions are compared. Times are for a forest of as many trees as
 given, with all that a fit needs once. Peak memory is that of a process that makes one forest on all features, above

@@ -226,8 +226,8 @@ def draw_growth(result, path):
     import matplotlib.pyplot as plt
 
     labels = {
-        "n": "rows n (dense, p = 64)",
-        "p": "columns p (dense, 800 rows)",
+        "n": "samples n (dense, p = 64)",
+        "p": "features p (dense, 800 samples)",
         "sparse": "sum over columns of (non-zeros)² (sparse)",
     }
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), constrained_layout=True)

@@ -93,7 +93,9 @@ def parser_of(names):
     parser.add_argument(
         "--make-environments", type=Path, metavar="FOLDER", help="make the peers' environments, and end"
     )
-    parser.add_argument("--tiny", action="store_true", help="a few rows of everything, to see that it runs")
+    parser.add_argument(
+        "--tiny", action="store_true", help="a few samples of everything, to see that it runs"
+    )
     return parser
 
 

@@ -135,7 +135,7 @@ def _ready(contender, path, pythons, threads, stack, versions):
     worker = stack.enter_context(Worker(contender.implementation, python, threads))
     hello = worker.ask("hello")
     versions[contender.name] = hello["versions"]
-    # Where one fit takes minutes, a few rows compile as well.
+    # Where one fit takes minutes, a few samples compile as well.
     warm_up = True if contender.once_above == float("inf") else 400
     opened = worker.open(path, contender.settings, contender.storage, warm_up=warm_up)
     return worker, {"warm_up_seconds": opened["warm_up_seconds"], "import_seconds": hello["import_seconds"]}

@@ -7,9 +7,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+from experiments.cli.subcommand import started
 from experiments.config.compose import compose_runs
-from experiments.errors import BadInputError, ConfigError
-from experiments.printing import prepare_output
+from experiments.errors import ConfigError
 from experiments.programs import program
 from experiments.rankers.contract import CHECKS, SECONDS, outcomes
 
@@ -21,7 +21,7 @@ USAGE = """PROGRAM NAME [key=value …] [--config-dir FOLDER] [--time-limit SECO
     applicable, or not judged (hidden by what another check has found). A check that takes longer than the limit, by
     default 60 seconds, has failed.
 
-Ends with 0 when no check failed, 1 when one did, 2 for a slip of the pen."""
+Ends with 0 when no check failed, 1 when one did, 2 for bad input."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -35,25 +35,19 @@ def main(argv: Sequence[str]) -> int:
     Returns
     -------
     int
-        Exit code: 0, 1 when a check failed, 2 for a slip of the pen.
+        Exit code: 0, 1 when a check failed, 2 for bad input, 130 for Ctrl-C.
     """
-    prepare_output()
-    if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
-        print(USAGE.replace("PROGRAM", program("check-ranker")))
-        return 0 if argv else 2
+    return started(argv, lambda: USAGE.replace("PROGRAM", program("check-ranker")), _check)
+
+
+def _check(argv: Sequence[str]) -> int:
     sys.path.append(os.getcwd())  # as in run.py
-    try:
-        seconds, argv = _seconds(argv)
-        name, ranker = _ranker(argv)
-        width, states = max(map(len, CHECKS)), []
-        for each in outcomes(ranker, seconds=seconds):
-            print(f"{each.state:<14}  {each.check:<{width}}  {each.said}", flush=True)
-            states.append(each.state)
-    except BadInputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    seconds, argv = _seconds(argv)
+    name, ranker = _ranker(argv)
+    width, states = max(map(len, CHECKS)), []
+    for each in outcomes(ranker, seconds=seconds):
+        print(f"{each.state:<14}  {each.check:<{width}}  {each.said}", flush=True)
+        states.append(each.state)
     counts = {state: states.count(state) for state in _STATES}
     shown = (f"{n} {state}" for state, n in counts.items() if n or state not in ("doubtful", "not judged"))
     print(f"{name}: " + ", ".join(shown))

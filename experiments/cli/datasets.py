@@ -9,12 +9,12 @@ from typing import Any
 
 import yaml
 
+from experiments.cli.subcommand import started
 from experiments.config.compose import compose_runs
 from experiments.config.help import names
 from experiments.datasets.overview import as_list, as_markdown, as_text, find_out
-from experiments.errors import BadInputError, ConfigError, meant, wrong_name
+from experiments.errors import ConfigError, meant, wrong_name
 from experiments.paths import conf_folder, source_blocks
-from experiments.printing import prepare_output
 from experiments.programs import program
 
 USAGE = """PROGRAM check [NAME…] [--all] [--markdown]
@@ -43,23 +43,19 @@ def main(argv: Sequence[str]) -> int:
     Returns
     -------
     int
-        Exit code: 0, 1 for what is wrong with data, 2 for a slip of the pen.
+        Exit code: 0, 1 for what is wrong with data, 2 for bad input, 130 for Ctrl-C.
     """
-    prepare_output()
-    if not argv or argv[0] == "help" or {"--help", "-h"} & set(argv):
-        print(USAGE.replace("PROGRAM", program("datasets")))
-        return 0 if argv else 2
-    try:
-        command, chosen, flags, overrides = _arguments(argv)
-        if command == "list":
-            print(as_list(_files().values()))
-            return 0
-        if command == "fetch":
-            return _fetch(chosen, overrides)
-        return _check(chosen, flags, overrides)
-    except BadInputError as error:
-        print(error, file=sys.stderr)
-        return 2
+    return started(argv, lambda: USAGE.replace("PROGRAM", program("datasets")), _run)
+
+
+def _run(argv: Sequence[str]) -> int:
+    command, chosen, flags, overrides = _arguments(argv)
+    if command == "list":
+        print(as_list(_files().values()))
+        return 0
+    if command == "fetch":
+        return _fetch(chosen, overrides)
+    return _check(chosen, flags, overrides)
 
 
 def _arguments(argv: Sequence[str]) -> tuple[str, list[str], set[str], list[str]]:

@@ -25,6 +25,9 @@ Other commands
   {run} report [key=value ...]       table, figures and page from finished results; runs nothing
   {run} datasets check|list|fetch    compare data sets with the paper, list them, download them
   {run} check-ranker TARGET          checks a ranker of your own"""
+#: The oldest Python that the project supports.
+_NEEDED_PYTHON = (3, 11)
+_SET_UP = "python3 bootstrap.py setup, which makes the environment .venv and says how to enter it"
 #: Packages that a study cannot do without, asked for where the project itself is not installed.
 _NEEDED = ("numpy", "scipy", "sklearn", "numba", "pandas", "pyarrow", "hydra", "matplotlib", "rich")
 
@@ -60,28 +63,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _started(argv: Sequence[str]) -> int:
-    match argv:
-        case ["report", *rest]:
-            return report(rest)
-        case ["check-datasets", *rest]:
-            return _started(["datasets", "check", *rest])
-        case ["datasets", *rest]:
-            from experiments.cli import datasets
+    # No match statement: an old Python reads this module too, and is to print the line of installed().
+    command, rest = (argv[0], argv[1:]) if argv else ("", argv)
+    if command == "check-datasets":
+        command, rest = "datasets", ["check", *rest]
+    if command == "report":
+        return report(rest)
+    if command == "datasets":
+        from experiments.cli import datasets
 
-            return datasets.main(rest)
-        case ["rank", *rest]:
-            from experiments.cli import rank
+        return datasets.main(rest)
+    if command == "rank":
+        from experiments.cli import rank
 
-            return rank.main(rest)
-        case ["check-ranker", *rest]:
-            from experiments.cli import check_ranker
+        return rank.main(rest)
+    if command == "check-ranker":
+        from experiments.cli import check_ranker
 
-            return check_ranker.main(rest)
+        return check_ranker.main(rest)
     return run(argv)
 
 
 def installed(action: str) -> bool:
-    """Tell whether the packages of a study are installed, and print how to get them if not.
+    """Tell whether this Python and its packages can run a study, and print what to do if not.
 
     Parameters
     ----------
@@ -92,19 +96,25 @@ def installed(action: str) -> bool:
     -------
     bool
     """
+    if sys.version_info < _NEEDED_PYTHON:
+        print(_needs_python(program(action)), file=sys.stderr)
+        return False
     absent = lacking()
     if absent:
         print(_how_to_get(absent, program(action)), file=sys.stderr)
     return not absent
 
 
+def _needs_python(started: str) -> str:
+    needed, this = ".".join(map(str, _NEEDED_PYTHON)), ".".join(map(str, sys.version_info[:3]))
+    told = f"error: {started} needs Python {needed} or newer; this is {this} ({sys.executable})"
+    return f"{told}: type {_SET_UP}" if is_checkout() else told
+
+
 def _how_to_get(absent: Sequence[str], started: str) -> str:
     told = f"{absent[0]} and {count(len(absent) - 1, 'more package')}" if len(absent) > 1 else absent[0]
     if is_checkout():
-        return (
-            f"error: {started} needs {told}, not installed for {sys.executable}: type "
-            "python3 bootstrap.py setup, which makes the environment .venv and says how to enter it"
-        )
+        return f"error: {started} needs {told}, not installed for {sys.executable}: type {_SET_UP}"
     return (
         f'error: reliefe-study needs {told}, not installed here: pip install "{_DISTRIBUTION}[study]"\n'
         "(or the wheel's file with [study] behind it); the library reliefe does without"

@@ -1,9 +1,4 @@
-"""Rows that are published with the project, and what is made of them.
-
-``results/published`` is a results folder with few cells and no way to grow by itself: ``python publish.py collect``
-copies finished cells of the studies in its ``studies.yaml`` from the folder where they were run, and ``python
-publish.py`` makes tables, figures, pages, and the part of README that has numbers, from nothing but these copies.
-"""
+"""Rows that are published with the project, and what is made of them: the commands are in CONTRIBUTING.md."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 import re
-import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -20,12 +19,12 @@ import numpy as np
 from experiments.cli.rank_arguments import command, in_own_words, layout_of, option, parser, turned
 from experiments.cli.rank_folder import placed, result_folder
 from experiments.cli.ranking import chosen_ranker, could_be_classes, ranked_table
+from experiments.cli.subcommand import started
 from experiments.datasets.table import Table, read_table
 from experiments.errors import BadInputError, ConfigError, meant_file
 from experiments.formatting import count, duration
-from experiments.printing import prepare_output
 
-#: Samples that a target of numbers takes: R² of a fold takes two, and so does a ranking.
+#: Samples that a numeric target needs: R² of a fold takes two, and so does a ranking.
 _LEAST_NUMBERS = 4
 
 
@@ -42,25 +41,15 @@ def main(argv: Sequence[str]) -> int:
     int
         Exit code: 0, 2 for bad input, 130 for Ctrl-C.
     """
-    prepare_output()
-    try:
-        if not argv or argv[0] == "help":
-            parser().print_help()
-            return 0 if argv else 2
-        arguments = parser().parse_args(list(argv))
-    except SystemExit as ended:  # --help
-        return int(ended.code or 0)
-    except BadInputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return started(argv, lambda: parser().format_help(), _parsed, stopped="stopped; nothing was written")
+
+
+def _parsed(argv: Sequence[str]) -> int:
+    arguments = parser().parse_args(list(argv))
     try:
         _run(arguments, argv)
     except BadInputError as error:
-        print(f"error: {in_own_words(str(error), arguments.transpose)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("stopped; nothing was written", file=sys.stderr)
-        return 130
+        raise BadInputError(in_own_words(str(error), arguments.transpose)) from error
     return 0
 
 
@@ -225,7 +214,7 @@ def _check_learnable(table: Table) -> None:
         )
     if table.task == "numbers" and len(table.y) < _LEAST_NUMBERS:
         raise BadInputError(
-            f"{table.file} has {count(len(table.y), 'sample')}; a target of numbers takes {_LEAST_NUMBERS} or "
+            f"{table.file} has {count(len(table.y), 'sample')}; a numeric target needs {_LEAST_NUMBERS} or "
             "more, two to rank and two to test"
         )
     if table.task != "classes":

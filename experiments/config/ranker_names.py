@@ -1,6 +1,6 @@
 """Names of rankers: one file each, or a file and a target distance, as in ``relieff_absmean_f1``.
 
-Six target distances fit ten rankers of labels, which makes 60 rankers of ten files and six.
+Six target distances fit ten multi-label rankers, which makes 60 rankers of ten files and six.
 """
 
 from __future__ import annotations

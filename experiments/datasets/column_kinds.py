@@ -35,8 +35,10 @@ _NO_FEATURES = (
     ((complex, np.complexfloating), "complex numbers"),
 )
 
-#: Whole numbers up to this one keep apart as floats.
+#: Whole numbers up to this one are exact as floats.
 EXACT = 2.0**53
+#: What to do about a column with larger ones, where a file has no names to declare.
+SMALLER = "leave it out, or make smaller numbers of them"
 
 
 def no_feature(column: pd.Series) -> str:
@@ -148,7 +150,7 @@ def _other_point(point: str, other: str) -> re.Pattern[str]:
 
 
 def merged(cells: np.ndarray, numbers: np.ndarray) -> tuple[int, object, object] | None:
-    """Find two different whole numbers beyond 2^53 that are one as floats.
+    """Find two different whole numbers beyond 2^53 that are equal as floats.
 
     Parameters
     ----------
@@ -172,6 +174,27 @@ def merged(cells: np.ndarray, numbers: np.ndarray) -> tuple[int, object, object]
         if first[0] != exact:
             return int(row), first[1], cell
     return None
+
+
+def equal_as_floats(place: str, first: object, second: object, advice: str = SMALLER) -> str:
+    """Say that two different whole numbers of a column, as :func:`merged` finds them, are equal as floats.
+
+    Parameters
+    ----------
+    place : str
+        Where they are, such as ``"column 'a'"``.
+    first, second : object
+        As they stand in the source.
+    advice : str
+        What to do about it.
+
+    Returns
+    -------
+    str
+        One sentence, for a message that begins with the file.
+    """
+    told = f"{place} holds {second} beside {first}, which are equal as floats"
+    return f"{told} (whole numbers are exact up to 2^53); {advice}"
 
 
 class LargeNumbers:
@@ -204,7 +227,4 @@ class LargeNumbers:
             key = int(columns[place]), float(values[place])
             first = self._met.setdefault(key, (exact, texts[place]))
             if first[0] != exact:
-                raise DatasetError(
-                    f"{where}: column {key[0]} holds {texts[place]} beside {first[1]}, which are one as numbers "
-                    "(whole numbers keep apart up to 2^53); leave it out, or make smaller numbers of them"
-                )
+                raise DatasetError(f"{where}: {equal_as_floats(f'column {key[0]}', first[1], texts[place])}")

@@ -15,10 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from experiments.datasets.classes import check_target_is_no_number
-from experiments.datasets.column_kinds import EXACT, merged
+from experiments.datasets.column_kinds import EXACT, equal_as_floats, merged
 from experiments.datasets.given import (
     label_numbers,
-    merged_error,
     plain_labels,
     plain_table,
     texts_of_classes,
@@ -157,7 +156,7 @@ def _check_row_names(raw: RawData, names: Sequence[str]) -> None:
 
 
 def _check_exact(raw: RawData, names: Sequence[str]) -> None:
-    """Refuse 64-bit whole numbers that are different and become one as floats."""
+    """Refuse 64-bit whole numbers that are different and become equal as floats."""
     values = raw.X.data if sparse.issparse(raw.X) else np.asarray(raw.X)
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
         return
@@ -168,7 +167,7 @@ def _check_exact(raw: RawData, names: Sequence[str]) -> None:
         cells = stored.data[stored.indptr[column] : stored.indptr[column + 1]]
         found = merged(cells, cells.astype(np.float64))
         if found:
-            raise merged_error(names[column], found[1], found[2])
+            raise DatasetError(equal_as_floats(f"column {names[column]!r}", found[1], found[2]))
 
 
 def rows_kept(X: Matrix, missing: str) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from experiments.datasets.column_kinds import merged, no_feature
+from experiments.datasets.column_kinds import equal_as_floats, merged, no_feature
 from experiments.datasets.raw import as_text
 from experiments.errors import DatasetError
 from reliefe.inputs import plain_table as numbers_of_table
@@ -34,7 +34,7 @@ def plain_table(X: Any, names: Sequence[str]) -> Any:
     Raises
     ------
     DatasetError
-        For values that are no real numbers (text, dates, complex numbers), and whole numbers that are one as
+        For values that are no real numbers (text, dates, complex numbers), and whole numbers that are equal as
         floats, naming the column.
     """
     if sparse.issparse(X):
@@ -68,28 +68,8 @@ def plain_table(X: Any, names: Sequence[str]) -> Any:
     for place in range(frame.shape[1]):
         found = merged(frame.iloc[:, place].to_numpy(dtype=object), numbers[:, place])
         if found:
-            raise merged_error(names[place], found[1], found[2])
+            raise DatasetError(equal_as_floats(f"column {names[place]!r}", found[1], found[2]))
     return numbers
-
-
-def merged_error(name: str, first: object, second: object) -> DatasetError:
-    """Build the error for whole numbers that are different and one as floats.
-
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    first, second : object
-        As they stand in the source.
-
-    Returns
-    -------
-    DatasetError
-    """
-    return DatasetError(
-        f"column {name!r} holds {second} beside {first}, which are one as numbers (whole numbers keep apart up to "
-        "2^53); leave it out, or make smaller numbers of them"
-    )
 
 
 def plain_labels(labels: Any) -> Any:

@@ -186,7 +186,7 @@ def _places(name: str, informative: Sequence[str], feature_names: Sequence[str])
         found = find_columns(str(feature), feature_names)
         if len(found) != 1:
             raise DatasetError(
-                f"data set {name}: the informative column {feature!r} is not among its columns"
+                f"data set {name}: the informative feature {feature!r} is not among its features"
                 f"{suggestion(str(feature), feature_names)}"
             )
         places.append(found[0])

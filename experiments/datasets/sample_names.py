@@ -89,7 +89,7 @@ def _why(column: pd.Series, name: str, place: int, file: str, decimal: str | Non
         numbers = numbers_of(column.astype(object), decimal)
         typed = decimal is None and all(isinstance(each, str) for each in column[there])
         if not typed and (~np.isnan(numbers[there.to_numpy()])).sum() * 2 > len(texts):
-            return ""  # numbers, with a slip of the pen among them
+            return ""  # numbers, with a typing error among them
     if sum(bool(odd_number(text, decimal)) for text in texts) * 2 > len(texts):
         return ""
     if are_dates(np.array(texts)):

@@ -1,6 +1,6 @@
-"""Data sets made on the spot, of which it is known which columns decide the class or the number.
+"""Data sets made on the spot, of which it is known which features decide the class or the number.
 
-The place of the informative columns is random, and their names tell them: ``informative_1`` and so on.
+The place of the informative features is random, and their names tell them: ``informative_1`` and so on.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ def epistasis(
 ) -> RawData:
     """Genotypes of which some decide the class together, and none alone.
 
-    The probability of class 1 depends on the genotypes (0, 1 or 2 minor alleles) of ``order`` columns through a
-    random penetrance table, in which every smaller group of these columns tells nothing: pure and strict epistasis.
-    All columns are in Hardy–Weinberg proportions and independent; both classes have as many rows (within one).
+    The probability of class 1 depends on the genotypes (0, 1 or 2 minor alleles) of ``order`` features through a
+    random penetrance table, in which every smaller group of them tells nothing: pure and strict epistasis.
+    All features are in Hardy–Weinberg proportions and independent; both classes have as many samples (within one).
 
     Parameters
     ----------
     n_rows : int
         At least 4.
     n_noise : int
-        Columns that say nothing, with minor allele frequencies between 0.05 and 0.5.
+        Features that say nothing, with minor allele frequencies between 0.05 and 0.5.
     order : int
-        Number of interacting columns, 2 or more.
+        Number of interacting features, 2 or more.
     heritability : float
         Share of the variance of the class that the genotypes explain, Var(penetrance) / (K (1 − K)), in (0, 1].
     minor_allele_frequency : float
-        Of the interacting columns, in (0, 0.5].
+        Of the interacting features, in (0, 0.5].
     prevalence : float
         K, the mean penetrance, in (0, 1).
     seed : int
@@ -89,7 +89,7 @@ def genotype_shares(order: int, minor_allele_frequency: float) -> np.ndarray:
     Parameters
     ----------
     order : int
-        Number of columns.
+        Number of features.
     minor_allele_frequency : float
         The same for all of them.
 
@@ -112,7 +112,7 @@ def penetrance_table(
     prevalence: float,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Draw a penetrance table of a given heritability without any effect of fewer columns than all.
+    """Draw a penetrance table of a given heritability without any effect of fewer features than all.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def penetrance_table(
     spread = np.sqrt(heritability * prevalence * (1.0 - prevalence))
     for _ in range(_ATTEMPTS):
         effect = rng.normal(size=shares.shape)
-        # Between the two conditions in turn: no effect of fewer columns, and probabilities between 0 and 1.
+        # Between the two conditions in turn: no effect of fewer features, and probabilities between 0 and 1.
         for _ in range(_ROUNDS):
             for axis in range(order):
                 effect = effect - np.expand_dims(np.tensordot(effect, one, axes=(axis, 0)), axis)
@@ -155,20 +155,20 @@ def penetrance_table(
 def parity(
     n_rows: int = 800, n_noise: int = 100, order: int = 2, flipped: float = 0.0, seed: int = 0
 ) -> RawData:
-    """Binary columns of which some decide the class by whether the number of ones among them is odd.
+    """Binary features of which some decide the class by whether the number of ones among them is odd.
 
-    With ``order=2`` this is exclusive or. Every smaller group of these columns says nothing of the class.
+    With ``order=2`` this is exclusive or. Every smaller group of these features says nothing of the class.
 
     Parameters
     ----------
     n_rows : int
         At least 4.
     n_noise : int
-        Random binary columns.
+        Random binary features.
     order : int
-        Number of columns that decide, 2 or more.
+        Number of features that decide, 2 or more.
     flipped : float
-        Share of rows that get the other class, in 0 … 0.5.
+        Share of samples that get the other class, in 0 … 0.5.
     seed : int
         Decides everything that is random.
 
@@ -201,8 +201,8 @@ def clusters(
 ) -> RawData:
     """Clusters at the corners of a cube in ``n_informative`` dimensions, each corner of one of two classes.
 
-    As madelon was made: five dimensions, 32 clusters, fifteen columns that are linear combinations of these five,
-    480 columns of noise. Both the dimensions and their combinations count as informative.
+    As madelon was made: five dimensions, 32 clusters, fifteen features that are linear combinations of these five,
+    480 features of noise. Both the dimensions and their combinations count as informative.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def clusters(
     n_noise : int
         Columns of normal noise.
     flipped : float
-        Share of rows whose class is drawn anew, in 0 … 1.
+        Share of samples whose class is drawn anew, in 0 … 1.
     seed : int
         Decides everything that is random.
 
@@ -257,9 +257,9 @@ def clusters(
 
 
 def friedman1(n_rows: int = 500, n_noise: int = 45, noise: float = 1.0, seed: int = 0) -> RawData:
-    """Five uniform columns that decide a number, two of them together, among columns that say nothing.
+    """Five uniform features that decide a number, two of them together, among features that say nothing.
 
-    The number is 10 sin(π x₁ x₂) + 20 (x₃ − 0.5)² + 10 x₄ + 5 x₅ plus normal noise; all columns are uniform on
+    The number is 10 sin(π x₁ x₂) + 20 (x₃ − 0.5)² + 10 x₄ + 5 x₅ plus normal noise; all features are uniform on
     0 … 1.
 
     Parameters
@@ -267,7 +267,7 @@ def friedman1(n_rows: int = 500, n_noise: int = 45, noise: float = 1.0, seed: in
     n_rows : int
         At least 4.
     n_noise : int
-        Columns that say nothing.
+        Features that say nothing.
     noise : float
         Standard deviation of what is added to the number.
     seed : int
@@ -303,7 +303,7 @@ def _check(name: str, value: Any, holds: bool, allowed: str) -> None:
 
 
 def _shuffled(telling: np.ndarray, noise: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> RawData:
-    """Mix columns and rows, so that no ranker profits from where things stand."""
+    """Mix features and samples, so that no ranker profits from where things stand."""
     names = [f"informative_{number + 1}" for number in range(telling.shape[1])]
     everything = np.hstack([telling, noise]).astype(np.float64)
     order, rows = rng.permutation(everything.shape[1]), rng.permutation(everything.shape[0])

@@ -23,7 +23,7 @@ _INDIFFERENT = ("display_name", "n_jobs", "verbose")
 class Cell:
     """Data set × ranker × repeat, or data set × repeat for the score of all features.
 
-    A cell that measures something else than a ranking takes all rows at once, as one fold.
+    A cell that measures something else than a ranking takes all samples at once, as one fold.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Cell:
     measure : dict
         The protocol's ``measure`` block; empty for kinds "ranking" and "all_features".
     informative : tuple of int
-        For a measurement, the columns that are known to decide the target.
+        For a measurement, the features that are known to decide the target.
     assignment : Assignment or None
         Groups of samples, or their folds, where the data set states them; part of the key.
     gaps : tuple of tuple of int, or None
@@ -138,7 +138,7 @@ def cells_of(
     task : str
         The data set's task.
     informative : sequence of int
-        Columns known to decide the target. They are part of the key of a measurement, where there are any.
+        Features known to decide the target. They are part of the key of a measurement, where there are any.
     assignment : Assignment, optional
         Of the loaded data set; part of the keys of rankings and their references where there is one.
     gaps : tuple of tuple of int, optional
@@ -218,7 +218,7 @@ def _measurements(
     informative: tuple[int, ...],
     gaps: tuple[tuple[int, ...], ...] | None,
 ) -> list[Cell]:
-    """Return the cells of a protocol that measures all rows at once; the kind is the measure's name."""
+    """Return the cells of a protocol that measures all samples at once; the kind is the measure's name."""
     protocol, ranker, measure = config["protocol"], config["ranker"], config["protocol"]["measure"]
     kind, packages = measure["_target_"].rpartition(".")[2], versions(measure, ranker)
     made = []

@@ -159,7 +159,7 @@ def evaluate_all_features(
     X : float64 ndarray of shape (n, p), or csr_matrix
         Not modified.
     y : int array of shape (n,), csr_matrix of shape (n, L), or float array of shape (n,)
-        Class codes, 0 … c − 1; which labels each row has; or a number for each row, by ``cell.task``.
+        Class codes, 0 … c − 1; which labels each sample has; or a number for each sample, by ``cell.task``.
     previous : pyarrow.Table, optional
         Rows of the same cell from before; those that ``fit_options.keep`` approves of are kept, only the other
         folds run.
@@ -196,7 +196,7 @@ def evaluate_ranking(
 ) -> CellResult:
     """Rank the features in every training fold of one repeat and score the learner along the ranking.
 
-    The ranker sees the training rows alone. Features stand in descending order of weight, ties by lower column.
+    The ranker sees the training samples alone. Features stand in descending order of weight, ties by lower index.
     Before the first fit of a ranker on a data set in this process the same fit runs once untimed, and a fit in
     which functions are compiled nevertheless is done again, so that compilation is not in ``fit_seconds`` (but for
     rankers that compile in every fit).
@@ -211,7 +211,7 @@ def evaluate_ranking(
     X : float64 ndarray of shape (n, p), or csr_matrix
         Not modified.
     y : int array of shape (n,), csr_matrix of shape (n, L), or float array of shape (n,)
-        Class codes, 0 … c − 1; which labels each row has; or a number for each row, by ``cell.task``.
+        Class codes, 0 … c − 1; which labels each sample has; or a number for each sample, by ``cell.task``.
     reference : pyarrow.Table
         Rows of ``cell.reference``: the score of all features is not computed again.
     previous : pyarrow.Table, optional
@@ -255,7 +255,7 @@ def evaluate_ranking(
 def evaluate_measurement(
     cell: Cell, X: Any, y: Any, *, previous: pa.Table | None = None, fit_options: FitOptions = _USUAL_OPTIONS
 ) -> CellResult:
-    """Measure something else than a ranking on all rows at once.
+    """Measure something else than a ranking on all samples at once.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def evaluate_measurement(
     X : float64 ndarray of shape (n, p), or csr_matrix
         Not modified.
     y : int array of shape (n,), csr_matrix of shape (n, L), or float array of shape (n,)
-        Class codes, 0 … c − 1; which labels each row has; or a number for each row, by ``cell.task``.
+        Class codes, 0 … c − 1; which labels each sample has; or a number for each sample, by ``cell.task``.
     previous : pyarrow.Table, optional
         Rows of the same cell from before; one that ``fit_options.keep`` approves of is kept.
     fit_options : FitOptions, optional

@@ -60,7 +60,7 @@ class Score(NamedTuple):
     Attributes
     ----------
     micro, macro : float
-        F1 on the test rows.
+        F1 on the test samples.
     seconds : float
         What it took when it was computed; NaN where that was not measured, or on another kind of machine.
     way : str or None

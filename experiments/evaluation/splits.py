@@ -47,7 +47,7 @@ def folds(
     Parameters
     ----------
     y : int array of shape (n,), csr_matrix of shape (n, L), or float array of shape (n,)
-        Class of each row, which labels it has, or its number.
+        Class of each sample, which labels it has, or its number.
     n_splits : int
         Number of folds.
     repeat : int
@@ -61,13 +61,13 @@ def folds(
     Returns
     -------
     list of (int64 array, int64 array)
-        Training and test rows of each fold, ascending. No test fold is empty; together the test folds hold
+        Training and test samples of each fold, ascending. No test fold is empty; together the test folds hold
         every sample once.
 
     Raises
     ------
     SplitError
-        If no class has ``n_splits`` rows, or there are fewer rows than that.
+        If no class has ``n_splits`` samples, or there are fewer samples than that.
 
     Notes
     -----
@@ -79,7 +79,7 @@ def folds(
     else:
         of_data = _digest(y) if assignment is None else _digest(y) + assignment.digest.encode()
         tests = _cached_repeat((of_data, n_splits, seed), y, repeat, assignment)
-    # What the stratifiers give, from the number of each row's fold.
+    # What the stratifiers give, from the number of each sample's fold.
     return [(np.flatnonzero(tests != fold), np.flatnonzero(tests == fold)) for fold in range(n_splits)]
 
 
@@ -127,12 +127,12 @@ def _are_numbers(y: Any) -> bool:
 
 
 def _repeats(y: Any, n_splits: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield, repeat after repeat, in which fold each row is tested."""
+    """Yield, repeat after repeat, in which fold each sample is tested."""
     if sparse.issparse(y):
         from iterstrat.ml_stratifiers import RepeatedMultilabelStratifiedKFold
 
-        # The package wants the whole label matrix; a byte a label is the least it comes in. A fold without a row is
-        # first choice for every label, so none stays empty.
+        # The package wants the whole label matrix; a byte a label is the least it comes in. A fold without a sample
+        # is first choice for every label, so none stays empty.
         of_kind, target = RepeatedMultilabelStratifiedKFold, y.astype(bool).toarray()
     elif _are_numbers(y):
         of_kind, target = RepeatedKFold, None
@@ -156,7 +156,7 @@ def _repeats(y: Any, n_splits: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def _grouped(y: Any, groups: np.ndarray, n_splits: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield, repeat after repeat, in which fold each row is tested; no group is in two."""
+    """Yield, repeat after repeat, in which fold each sample is tested; no group is in two."""
     rng = np.random.RandomState(seed)  # what scikit-learn's splitters take
     stratified = not (sparse.issparse(y) or _are_numbers(y))
     of_kind, target = (StratifiedGroupKFold, y) if stratified else (GroupKFold, None)
@@ -223,7 +223,7 @@ def check_numbers(
     Parameters
     ----------
     y : float array of shape (n,)
-        A number per row.
+        A number per sample.
     n_splits, n_repeats, seed, assignment
         As for :func:`folds`; all repeats are looked at.
     dataset : str
@@ -267,12 +267,12 @@ def check_classes(
 ) -> list[str]:
     """Check before the first cell that the classes, or labels, are large enough for the folds.
 
-    A class or label with fewer rows than folds is missing from some test folds: one warning names all such.
+    A class or label with fewer samples than folds is missing from some test folds: one warning names all such.
 
     Parameters
     ----------
     y : int array of shape (n,), or csr_matrix of shape (n, L)
-        Class codes, 0 … c − 1, or which labels each row has.
+        Class codes, 0 … c − 1, or which labels each sample has.
     n_splits : int
         Number of folds.
     class_names : sequence, optional
@@ -283,19 +283,19 @@ def check_classes(
     Returns
     -------
     list of str
-        Names of the classes or labels with fewer than ``n_splits`` rows.
+        Names of the classes or labels with fewer than ``n_splits`` samples.
 
     Raises
     ------
     SplitError
-        If there are fewer than two folds, two classes or two labels, or no class or label has ``n_splits`` rows.
+        If there are fewer than two folds, two classes or two labels, or no class or label has ``n_splits`` samples.
     """
     if n_splits < 2:
         raise SplitError(f"protocol.n_splits must be at least 2, got {n_splits}")
     if sparse.issparse(y):
         kind, kinds = "label", "labels"
         sizes = np.bincount(y.indices, minlength=y.shape[1])
-        present = np.arange(y.shape[1])  # one that no row has is still to be predicted, and is named
+        present = np.arange(y.shape[1])  # one that no sample has is still to be predicted, and is named
     else:
         kind, kinds = "class", "classes"
         sizes = np.bincount(np.asarray(y))
@@ -306,11 +306,11 @@ def check_classes(
     names = [str(code if class_names is None else class_names[code]) for code in small]
     if sizes.max() == 1 and kind == "class":
         raise SplitError(
-            f"{dataset} cannot be split: each of its {len(present)} classes has one row, so the target looks like "
-            "numbers or names of rows, not classes; choose another target column"
+            f"{dataset} cannot be split: each of its {len(present)} classes has one sample, so the target looks "
+            "like numbers or names of samples, not classes; choose another target column"
         )
     if len(small) == len(present):
-        largest = f"its largest {kind} has {count(sizes.max(), 'row')}"
+        largest = f"its largest {kind} has {count(sizes.max(), 'sample')}"
         if sizes.max() < 2:
             raise SplitError(f"{dataset} cannot be split: {largest}, and two folds need two of a {kind}")
         numeric = kind == "class" and class_names is not None and are_many_numbers(names)

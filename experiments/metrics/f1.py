@@ -38,20 +38,20 @@ def f1_micro_macro_labels(true: sparse.csr_matrix, predicted: Any) -> tuple[floa
     """Return micro and macro F1 of a multi-label prediction.
 
     The same numbers as scikit-learn's ``f1_score`` with ``average="micro"`` and ``"macro"`` and
-    ``zero_division=0``: every label counts in the macro average, one that no row has and none was given with 0, so
-    that the average is over the same labels in every fold.
+    ``zero_division=0``: every label counts in the macro average, one that no sample has and none was given with 0,
+    so that the average is over the same labels in every fold.
 
     Parameters
     ----------
     true : csr_matrix of shape (n, L)
-        Canonical; a stored value says that the row has the label.
+        Canonical; a stored value says that the sample has the label.
     predicted : array of shape (n, L), or scipy sparse
         Not 0 where the label was predicted.
 
     Returns
     -------
     (float, float)
-        Micro F1 and macro F1, both in 0 … 1. Both 0 when no row has a label and none was predicted.
+        Micro F1 and macro F1, both in 0 … 1. Both 0 when no sample has a label and none was predicted.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The best features of one ranking: which of them stand among the first 20, where equal weights share their places.
 
-A ranking as it is evaluated puts equal weights in the order of their columns. To count which features are chosen
-by that would let the order of columns decide. So features of equal weight share their places here: of a group of m
+A ranking as it is evaluated puts equal weights in the order of their indices. To count which features are chosen
+by that would let the order of features decide. So features of equal weight share their places here: of a group of m
 features on whose places r of the first 20 fall, each is chosen to the share r / m, which is the probability if the
 order among them were drawn at random.
 """
@@ -26,7 +26,7 @@ class TopFeatures(NamedTuple):
     Attributes
     ----------
     columns : int64 array of shape (k,)
-        Best first, equal weights by column.
+        Indices of the features, best first, equal weights by index.
     ranks : float64 array of shape (k,)
         1 is best; equal weights share the mean of their places.
     weights : float64 array of shape (k,)

@@ -1,7 +1,7 @@
 """From a ranker's YAML block to weights.
 
 Any class with ``fit(X, y)`` that leaves ``feature_importances_``, ``scores_``, ``coef_`` or ``ranking_``
-behind is a ranker, and so is any function ``f(X, y)`` that returns one score per column. Nothing here knows
+behind is a ranker, and so is any function ``f(X, y)`` that returns one score per feature. Nothing here knows
 the rankers by name; what they can be given is asked of :mod:`experiments.rankers.accepted_targets`.
 """
 
@@ -31,12 +31,12 @@ class RankResult:
     Attributes
     ----------
     weights : ndarray of float64, shape (p,)
-        One finite weight per column; larger is more relevant.
+        One finite weight per feature; larger is more relevant.
     fit_seconds : float
         Wall clock of ``fit`` (or of the score function) alone, seconds, with those of a cached embedding.
     info : dict
         ``latent_dimension`` (int or None), ``phase_seconds`` (dict of phase → seconds) and ``neighbors_used`` (for
-        each class, or for all labels together, a dict of number of neighbours → how many rows) where the fitted
+        each class, or for all labels together, a dict of number of neighbours → how many samples) where the fitted
         estimator states them as ``n_components_``, ``timings_`` and ``n_neighbors_used_``; ``cached_seconds``
         where it had a memory for embeddings.
     """
@@ -153,10 +153,10 @@ def rank(
     ranker : mapping
         As for :func:`build`.
     X : ndarray or csr_matrix, shape (n, p)
-        Training rows; not modified.
+        Training samples; not modified.
     y : ndarray of int, shape (n,), csr_matrix, shape (n, L), or ndarray of float, shape (n,)
-        Class codes; 1 for each label a row has; or a number for each row. Not modified. Labels reach ReliefF and
-        ReliefE as a csr_matrix and every other ranker as a 0/1 array.
+        Class codes; 1 for each label a sample has; or a number for each sample. Not modified. Labels reach ReliefF
+        and ReliefE as a csr_matrix and every other ranker as a 0/1 array.
     seed : int
         Given to every ``random_state`` that the configuration leaves null, and to the global generators of
         numpy and the standard library while ``fit`` runs (some rankers offer no other way); these are put
@@ -308,7 +308,7 @@ def call(ranker: Mapping[str, Any], X: Any, y: Any, seed: int) -> Any:
     ranker : mapping
         As for :func:`build`.
     X : ndarray, shape (n, p)
-        Rows; whatever the ranker does to them is done.
+        Samples; whatever the ranker does to them is done.
     y : ndarray of int, shape (n,)
         Class codes; likewise.
     seed : int

@@ -9,21 +9,21 @@ from sklearn.ensemble import RandomForestClassifier
 
 
 class Boruta(BaseEstimator):
-    """Columns that do better in random forests than shuffled copies of columns (Kursa and Rudnicki, 2010).
+    """Features that do better in random forests than shuffled copies of features (Kursa and Rudnicki, 2010).
 
-    Boruta sorts columns into confirmed, tentative and rejected ones and orders the rejected; among columns that it
-    leaves level, the mean importance over its iterations decides here.
+    Boruta sorts features into confirmed, tentative and rejected ones and orders the rejected; among features that
+    it leaves level, the mean importance over its iterations decides here.
 
     Parameters
     ----------
     n_estimators : int or "auto", default="auto"
-        Trees of a forest; "auto" is by the number of columns still in question.
+        Trees of a forest; "auto" is by the number of features still in question.
     max_depth : int, default=5
         Of the trees; what the package's authors advise.
     max_iter : int, default=100
         Forests at most.
     perc : int, default=100
-        Percentile of the shuffled columns' importances that a column must exceed; 100 is their maximum.
+        Percentile of the shuffled features' importances that a feature must exceed; 100 is their maximum.
     alpha : float, default=0.05
         Level of the tests.
     n_jobs : int, optional
@@ -34,9 +34,9 @@ class Boruta(BaseEstimator):
     Attributes
     ----------
     ranking_ : ndarray of int, shape (p,)
-        Boruta's own: 1 for confirmed columns.
+        Boruta's own: 1 for confirmed features.
     feature_importances_ : ndarray, shape (p,)
-        How many places are below a column's own in ``ranking_``, plus its share of the highest mean importance,
+        How many places are below a feature's own in ``ranking_``, plus its share of the highest mean importance,
         which is below 1.
     """
 
@@ -59,7 +59,7 @@ class Boruta(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Boruta:
-        """Run Boruta on rows (n, p) and class codes (n,)."""
+        """Run Boruta on samples (n, p) and class codes (n,)."""
         forest = RandomForestClassifier(max_depth=self.max_depth, n_jobs=self.n_jobs)
         found = BorutaPy(
             forest,
@@ -70,7 +70,7 @@ class Boruta(BaseEstimator):
             random_state=self.random_state,
         ).fit(X, y)
         self.ranking_ = found.ranking_
-        # The first line of the history is zeros; a column that was rejected counts 0 from then on.
+        # The first line of the history is zeros; a feature that was rejected counts 0 from then on.
         importance = np.nan_to_num(found.importance_history_[1:]).mean(axis=0)
         highest = importance.max()
         within = importance / highest * (1 - 1e-9) if highest > 0 else importance

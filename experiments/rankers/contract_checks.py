@@ -1,6 +1,6 @@
 """What is asked of every ranker, check by check; run by :mod:`experiments.rankers.contract`.
 
-Each check fits the ranker on tables of a few dozen rows, the way the benchmark does
+Each check fits the ranker on tables of a few dozen samples, the way the benchmark does
 (:func:`experiments.rankers.rank`), or, where that would hide what is looked for, by calling it directly.
 """
 
@@ -25,7 +25,7 @@ from experiments.rankers.instrumentation import printed
 from experiments.rankers.isolation import Limits, SubprocessFitter
 
 _SEED = 7
-#: Weights of dense and sparse rows, or of more threads, may differ by this share of the largest one.
+#: Weights of dense and sparse data, or of more threads, may differ by this share of the largest one.
 _ROUNDING = 1e-6
 #: Errors that say what is wrong with the data; any other is a slip in the ranker's code.
 _CLEAR = (ValueError, NotImplementedError, RankerError)
@@ -140,7 +140,7 @@ def _said(error: BaseException) -> str:
 
 
 def _table(n: int = 60, n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Ten columns, none negative: 0 tells the classes apart, 3 has few values, the last four are mostly zero."""
+    """Ten features, none negative: 0 tells the classes apart, 3 has few values, the last four are mostly zero."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % n_classes)
     X = rng.random((n, 10))
@@ -151,7 +151,7 @@ def _table(n: int = 60, n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, 
 
 
 def _other_table() -> tuple[np.ndarray, np.ndarray]:
-    """As many rows and columns, other numbers, and the column that tells elsewhere."""
+    """As many samples and features, other numbers, and the feature that tells elsewhere."""
     X, y = _table(seed=1)
     return np.roll(X, 4, axis=1), y
 
@@ -363,7 +363,7 @@ def _pickle(tried: _Tried) -> str:
     return "can be pickled"
 
 
-def _few_rows(tried: _Tried) -> str:
+def _few_samples(tried: _Tried) -> str:
     X, _ = _table()
     return _behaved(tried, X[:4], np.array([0, 1, 0, 1]), "four samples")
 
@@ -405,7 +405,7 @@ CHECKS: dict[str, Callable[[_Tried], str]] = {
     "quiet": _quiet,
     "global state": _global_state,
     "pickle": _pickle,
-    "few rows": _few_rows,
+    "few samples": _few_samples,
     "constant": _constant,
     "one class": _one_class,
 }

@@ -1,4 +1,4 @@
-"""Rankers that pick columns one after the other by mutual information; entropies are fast-select's."""
+"""Rankers that pick features one after the other by mutual information; entropies are fast-select's."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["JMI", "MRMR"]
 
 
 class _Picked(BaseEstimator):
-    """What both have in common: columns in bins, and weights from the order of picking."""
+    """What both have in common: features in bins, and weights from the order of picking."""
 
     def __init__(self, n_bins: int = 10):
         self.n_bins = n_bins
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> _Picked:
-        """Pick columns.
+        """Pick features.
 
         Parameters
         ----------
         X : ndarray, shape (n, p)
-            Rows.
+            Samples.
         y : ndarray of int, shape (n,)
             Class codes.
 
@@ -40,9 +40,9 @@ class _Picked(BaseEstimator):
             raise ValueError(f"n_bins={self.n_bins}: at least 2")
         binned = _binned(np.asarray(X), self.n_bins)
         self.order_ = self._order(binned, np.unique(y, return_inverse=True)[1].astype(np.int32))
-        n_columns = X.shape[1]
-        self.feature_importances_ = np.empty(n_columns)
-        self.feature_importances_[self.order_] = 1.0 - np.arange(n_columns) / n_columns
+        n_features = X.shape[1]
+        self.feature_importances_ = np.empty(n_features)
+        self.feature_importances_[self.order_] = 1.0 - np.arange(n_features) / n_features
         return self
 
     def _order(self, binned: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -52,21 +52,21 @@ class _Picked(BaseEstimator):
 class MRMR(_Picked):
     """Minimum redundancy, maximum relevance.
 
-    The next column has the highest mutual information with the class minus its mean mutual information with the
-    columns picked before (the difference form, MID, of Peng, Long and Ding, 2005). fast-select picks; its own
+    The next feature has the highest mutual information with the class minus its mean mutual information with the
+    features picked before (the difference form, MID, of Peng, Long and Ding, 2005). fast-select picks; its own
     ``feature_importances_`` are the relevances alone, so the weights here come from the order of picking.
 
     Parameters
     ----------
     n_bins : int, default=10
-        Columns with more distinct values are cut into so many bins, each with about as many rows.
+        Features with more distinct values are cut into so many bins, each with about as many samples.
 
     Attributes
     ----------
     order_ : ndarray of int, shape (p,)
-        Columns as picked.
+        Features as picked.
     feature_importances_ : ndarray, shape (p,)
-        1 for the column picked first, 1 / p for the last one.
+        1 for the feature picked first, 1 / p for the last one.
     """
 
     def _order(self, binned: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -77,9 +77,9 @@ class MRMR(_Picked):
 class JMI(_Picked):
     """Joint mutual information.
 
-    The next column has the highest sum, over the columns picked before, of the mutual information that it and that
-    column have with the class together (Yang and Moody, 1999). The first has the highest by itself. Ties, to
-    rounding, go to the lower column.
+    The next feature has the highest sum, over the features picked before, of the mutual information that it and
+    that feature have with the class together (Yang and Moody, 1999). The first has the highest by itself. Ties, to
+    rounding, go to the feature with the lower index.
 
     Parameters
     ----------
@@ -89,24 +89,24 @@ class JMI(_Picked):
     Attributes
     ----------
     order_ : ndarray of int, shape (p,)
-        Columns as picked.
+        Features as picked.
     feature_importances_ : ndarray, shape (p,)
-        1 for the column picked first, 1 / p for the last one.
+        1 for the feature picked first, 1 / p for the last one.
     """
 
     def _order(self, binned: np.ndarray, y: np.ndarray) -> np.ndarray:
-        n_columns = binned.shape[1]
-        score = np.array([_information(column, y) for column in binned.T])
-        left = np.ones(n_columns, dtype=bool)
+        n_features = binned.shape[1]
+        score = np.array([_information(feature, y) for feature in binned.T])
+        left = np.ones(n_features, dtype=bool)
         order = [int(descending_order(score)[0])]
-        joint = np.zeros(n_columns)
-        while len(order) < n_columns:
+        joint = np.zeros(n_features)
+        while len(order) < n_features:
             left[order[-1]] = False
             latest = binned[:, order[-1]]
             n_codes = int(latest.max()) + 1
             rest = np.flatnonzero(left)
-            for column in rest:
-                joint[column] += _information(binned[:, column] * n_codes + latest, y)
+            for feature in rest:
+                joint[feature] += _information(binned[:, feature] * n_codes + latest, y)
             order.append(int(rest[descending_order(joint[rest])[0]]))
         return np.array(order)
 
@@ -116,12 +116,12 @@ def _information(codes: np.ndarray, y: np.ndarray) -> float:
 
 
 def _binned(X: np.ndarray, n_bins: int) -> np.ndarray:
-    """Code every column: its distinct values where there are no more than bins, else bins of about equal size."""
+    """Code every feature: its distinct values where there are no more than bins, else bins of about equal size."""
     binned = np.empty(X.shape, dtype=np.int32)
-    for place, column in enumerate(X.T):
-        values, codes = np.unique(column, return_inverse=True)
+    for place, feature in enumerate(X.T):
+        values, codes = np.unique(feature, return_inverse=True)
         if len(values) > n_bins:
-            edges = np.unique(np.quantile(column, np.arange(1, n_bins) / n_bins))
-            codes = np.searchsorted(edges, column, side="right")
+            edges = np.unique(np.quantile(feature, np.arange(1, n_bins) / n_bins))
+            codes = np.searchsorted(edges, feature, side="right")
         binned[:, place] = codes
     return binned

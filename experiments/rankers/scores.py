@@ -23,25 +23,25 @@ _L1 = (
 
 
 def anova_f(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Score columns by the F value of a one-way analysis of variance.
+    """Score features by the F value of a one-way analysis of variance.
 
     Parameters
     ----------
     X : ndarray, shape (n, p)
-        Rows.
+        Samples.
     y : ndarray of int, shape (n,)
-        Class codes; more rows than classes, and at least two classes.
+        Class codes; more samples than classes, and at least two classes.
 
     Returns
     -------
     ndarray of float64, shape (p,)
-        Share of a column's variance that lies between the classes, 0 … 1 (η²). It grows with F and puts columns in
-        F's order, but stays finite where classes do not vary within themselves. 0 for a constant column.
+        Share of a feature's variance that lies between the classes, 0 … 1 (η²). It grows with F and puts features
+        in F's order, but stays finite where classes do not vary within themselves. 0 for a constant feature.
 
     Raises
     ------
     ValueError
-        If there is one class only, or no class has two rows.
+        If there is one class only, or no class has two samples.
     """
     n_between, n_within = _degrees(y)
     scores, varying = np.zeros(X.shape[1]), np.ptp(X, axis=0) > 0
@@ -53,20 +53,20 @@ def anova_f(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def linear_f(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Score columns by the F value of a linear regression of a numeric target on each of them.
+    """Score features by the F value of a linear regression of a numeric target on each of them.
 
     Parameters
     ----------
     X : ndarray, shape (n, p)
-        Rows.
+        Samples.
     y : ndarray of float, shape (n,)
-        A number per row.
+        A number per sample.
 
     Returns
     -------
     ndarray of float64, shape (p,)
-        Share of the target's variance that the column explains, 0 … 1 (r²). It grows with F and puts columns in F's
-        order, but stays finite where a column explains all of it. 0 for a constant column.
+        Share of the target's variance that the feature explains, 0 … 1 (r²). It grows with F and puts features in
+        F's order, but stays finite where a feature explains all of it. 0 for a constant feature.
     """
     scores, varying = np.zeros(X.shape[1]), np.ptp(X, axis=0) > 0
     if varying.any():
@@ -82,31 +82,31 @@ def _degrees(y: np.ndarray) -> tuple[int, int]:
     if n_classes < 2 or len(y) <= n_classes:
         raise ValueError(
             f"variance between and within classes needs two classes and more samples than classes; there are "
-            f"{len(y)} rows of {n_classes}"
+            f"{len(y)} samples of {n_classes} classes"
         )
     return n_classes - 1, len(y) - n_classes
 
 
 def chi2(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Score columns by the χ² statistic of their sums over classes.
+    """Score features by the χ² statistic of their sums over classes.
 
     Parameters
     ----------
     X : ndarray, shape (n, p)
-        Rows. Every column is scaled to 0 … 1 first: the statistic knows no negative values, and grows with the
-        unit a column is measured in.
+        Samples. Every feature is scaled to 0 … 1 first: the statistic knows no negative values, and grows with the
+        unit a feature is measured in.
     y : ndarray of int, shape (n,)
         Class codes.
 
     Returns
     -------
     ndarray of float64, shape (p,)
-        Not negative; 0 for a constant column.
+        Not negative; 0 for a constant feature.
 
     Raises
     ------
     ValueError
-        If rows have several labels.
+        If samples have several labels.
     """
     if np.ndim(y) != 1:
         raise ValueError(f"chi2 takes one class per sample, not a matrix of labels of shape {np.shape(y)}")
@@ -117,8 +117,8 @@ def chi2(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 class L1Logistic(BaseEstimator):
     """Size of the coefficients of a logistic regression with L1 penalty, one class against the rest.
 
-    Columns are standardised first, so that coefficients compare. Most coefficients are exactly 0, and columns that
-    share that weight are ranked by their index.
+    Features are standardised first, so that coefficients compare. Most coefficients are exactly 0, and features
+    that share that weight are ranked by their index.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class L1Logistic(BaseEstimator):
     max_iter : int, default=1000
         Of the solver.
     random_state : int, optional
-        Order in which the solver visits columns.
+        Order in which the solver visits features.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class L1Logistic(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> L1Logistic:
-        """Fit the classifier to rows (n, p) and class codes (n,); raises ValueError for a single class."""
+        """Fit the classifier to samples (n, p) and class codes (n,); raises ValueError for a single class."""
         if len(np.unique(y)) < 2:
             raise ValueError("logistic regression needs at least two classes; there is one")
         learner = LogisticRegression(
@@ -163,16 +163,16 @@ class L1Logistic(BaseEstimator):
 
 
 class ForestPermutation(BaseEstimator):
-    """Permutation importance of a random forest: how much accuracy a column's shuffling costs.
+    """Permutation importance of a random forest: how much accuracy a feature's shuffling costs.
 
-    Forest and importance see the same rows, those given to ``fit``, so that no row is spared from training.
+    Forest and importance see the same samples, those given to ``fit``: none is spared from training.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Trees.
     n_repeats : int, default=5
-        How often each column is shuffled.
+        How often each feature is shuffled.
     n_jobs : int, optional
         Threads.
     random_state : int, optional
@@ -199,7 +199,7 @@ class ForestPermutation(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> ForestPermutation:
-        """Grow the forest on rows (n, p) and class codes or numbers (n,), and shuffle its columns."""
+        """Grow the forest on samples (n, p) and class codes or numbers (n,), and shuffle its features."""
         forest = self._forest(
             n_estimators=self.n_estimators, n_jobs=self.n_jobs, random_state=self.random_state
         ).fit(X, y)
@@ -210,7 +210,7 @@ class ForestPermutation(BaseEstimator):
 
 
 class ForestPermutationOfNumbers(ForestPermutation):
-    """The same with a forest for a numeric target: how much R² a column's shuffling costs.
+    """The same with a forest for a numeric target: how much R² a feature's shuffling costs.
 
     Attributes
     ----------

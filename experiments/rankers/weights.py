@@ -1,4 +1,4 @@
-"""What a ranker left behind: one finite number per column, or an error that says what is wrong."""
+"""What a ranker left behind: one finite number per feature, or an error that says what is wrong."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fitted_weights(estimator: Any, name: str, n_features: int) -> np.ndarray:
     name : str
         What to call it in errors.
     n_features : int
-        Number of columns p.
+        Number of features p.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def _of_coefficients(coefficients: Any, name: str, n_features: int) -> np.ndarra
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiu":
         raise RankerError(
             f"{name} gave coefficients (coef_) of shape {rows.shape} and type {rows.dtype} for {n_features} "
-            "columns; they must be real numbers, one column per feature"
+            "features; they must be real numbers, one column per feature"
         )
     return np.abs(rows).sum(axis=0)
 
@@ -77,17 +77,17 @@ def checked_weights(weights: Any, name: str, n_features: int) -> np.ndarray:
     Parameters
     ----------
     weights : array-like, Series, data frame of one column, or mapping
-        One finite real number per column. Labels must be the positions of the columns, in any order: rankers are
-        given columns without names.
+        One finite real number per feature. Labels must be the positions of the features, in any order: rankers are
+        given features without names.
     name : str
         What to call the ranker in errors.
     n_features : int
-        Number of columns p.
+        Number of features p.
 
     Returns
     -------
     ndarray of float64, shape (p,)
-        A copy, in the order of the columns.
+        A copy, in the order of the features.
 
     Raises
     ------
@@ -102,18 +102,18 @@ def checked_weights(weights: Any, name: str, n_features: int) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise RankerError(f"{name} gave weights that are no numbers: {error}") from error
     if weights.shape != (n_features,):
-        raise RankerError(f"{name} gave weights of shape {weights.shape} for {n_features} columns")
+        raise RankerError(f"{name} gave weights of shape {weights.shape} for {n_features} features")
     bad = np.flatnonzero(~np.isfinite(weights))
     if bad.size:
         raise RankerError(
             f"{name} gave {bad.size} of {n_features} weights that are not finite; "
-            f"the first is {weights[bad[0]]} for column {bad[0]}"
+            f"the first is {weights[bad[0]]} for feature {bad[0]}"
         )
     return weights
 
 
 def _by_position(weights: Any, name: str, n_features: int) -> Any:
-    """Put weights that say whose they are in the order of the columns, which have no names here."""
+    """Put weights that say whose they are in the order of the features, which have no names here."""
     if isinstance(weights, Mapping):
         weights = pd.Series(list(weights.values()), index=pd.Index(list(weights), dtype=object), dtype=object)
         weights.index = weights.index.infer_objects()

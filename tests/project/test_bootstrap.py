@@ -1,5 +1,6 @@
 """bootstrap.py: an environment is made once, and never trusted when it is not whole."""
 
+import ast
 import importlib.util
 import os
 import shutil
@@ -8,12 +9,15 @@ import subprocess
 import sys
 import textwrap
 import time
+import tomllib
 from pathlib import Path
 
 import psutil
 import pytest
 from folders import PROJECT_ROOT, SEARCH_PATH, TESTS
 from studies import alive, wait_for
+
+from experiments.cli import main
 
 
 @pytest.fixture
@@ -252,9 +256,61 @@ def test_programs_started_outside_of_the_environment_say_what_to_type(name):
     assert f"not installed for {sys.executable}: type python3 bootstrap.py setup" in line
 
 
-def test_it_reads_as_an_old_python_would():
-    import ast
+PROGRAMS = ("run.py", "report.py", "publish.py")
 
+
+@pytest.fixture(scope="module")
+def read_first():
+    """Files that the programs read before they say what is missing, those of the standard library left out."""
+    code = textwrap.dedent(
+        f"""
+        import runpy, sys
+        for name in {PROGRAMS}:
+            sys.argv = [name]
+            try:
+                runpy.run_path(name, run_name="__main__")
+            except SystemExit as ended:
+                assert ended.code == 2
+        print(*(sys.modules[name].__file__ for name in sys.modules if name.startswith("experiments")), sep="\\n")
+        """
+    )
+    command = [sys.executable, "-S", "-E", "-c", code]
+    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    files = [PROJECT_ROOT / name for name in PROGRAMS] + [
+        Path(line) for line in done.stdout.split("\n") if line
+    ]
+    assert PROJECT_ROOT / "experiments" / "cli" / "main.py" in files
+    return files
+
+
+def test_programs_read_as_an_old_python_would(read_first):
+    """Syntax of Python 3.8, and type hints that are not evaluated: ``list[str]`` fails there."""
+    for file in read_first:
+        tree = ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 8))
+        hints = any(
+            getattr(node, "annotation", None) or getattr(node, "returns", None) for node in ast.walk(tree)
+        )
+        later = [
+            node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        ]
+        assert later or not hints, file
+
+
+def test_an_old_python_is_told_so_by_the_programs(monkeypatch, capsys):
+    requires = tomllib.loads((PROJECT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert requires["requires-python"] == ">=" + ".".join(map(str, main._NEEDED_PYTHON))
+    assert main.installed("run")
+    monkeypatch.setattr(main, "_NEEDED_PYTHON", (99, 1))
+    assert main.main(["dataset=wine", "ranker=relieff"]) == 2
+    shown = capsys.readouterr()
+    (line,) = shown.err.splitlines()
+    assert shown.out == ""
+    assert "needs Python 99.1 or newer; this is " + ".".join(map(str, sys.version_info[:3])) in line
+    assert line.endswith(main._SET_UP)
+
+
+def test_it_reads_as_an_old_python_would():
     tree = ast.parse((PROJECT_ROOT / "bootstrap.py").read_text(encoding="utf-8"), feature_version=(3, 6))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     assert imported <= set(sys.stdlib_module_names)

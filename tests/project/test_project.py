@@ -351,7 +351,7 @@ def test_the_library_example_of_the_readme_works(capsys):
 
 
 def test_places_named_in_the_readme_are_there():
-    assert {"conf/dataset/", "docs/architecture.md", "CITATION.cff"} <= set(re.findall(r"[\w./]+", README))
+    assert {"conf/dataset/", "docs/index.md", "CITATION.cff"} <= set(re.findall(r"[\w./]+", README))
     for link in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / link).is_file(), link
     table = README.partition("## What lies where")[2].partition("\n## ")[0]

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from experiments.datasets.classes import exactly
-from experiments.datasets.column_kinds import EXACT
+from experiments.datasets.column_kinds import EXACT, equal_as_floats
 from experiments.datasets.download.files import Content, read_files
 from experiments.datasets.names import COMPARED, Column, check_row_names, find_columns, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData
@@ -390,13 +390,13 @@ class _Decoder(liac.ArffDecoder):
 
 
 def _read_exactly(decoder: liac.ArffDecoder, attributes: Sequence[tuple[str, Any]]) -> None:
-    """Make the decoder keep all of a number, and refuse whole ones that are different and one as floats.
+    """Make the decoder keep all of a number, and refuse whole ones that are different and equal as floats.
 
     It cuts the fraction off in attributes declared as integer, which to Weka are numeric.
     """
-    for index, (_, kind) in enumerate(attributes):
+    for index, (name, kind) in enumerate(attributes):
         if kind in ("NUMERIC", "REAL", "INTEGER"):
-            decoder._conversors[index] = _Number()
+            decoder._conversors[index] = _Number(name)
 
 
 class _MergedError(Exception):
@@ -406,7 +406,8 @@ class _MergedError(Exception):
 class _Number:
     """Reads the numbers of one attribute."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._large: dict[float, str] = {}
 
     def __call__(self, text: str) -> float:
@@ -415,9 +416,12 @@ class _Number:
             first = self._large.setdefault(number, text)
             if first != text and exactly(first) != exactly(text):
                 raise _MergedError(
-                    f"{text} and {first} are one as numbers (whole numbers keep apart up to 2^53); if they are "
-                    "names, "
-                    "declare the attribute with its values, {a,b,…}"
+                    equal_as_floats(
+                        f"attribute {self._name!r}",
+                        first,
+                        text,
+                        "if they are names, declare the attribute with its values, {a,b,…}",
+                    )
                 )
         return number
 

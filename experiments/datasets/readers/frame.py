@@ -11,7 +11,15 @@ import pandas as pd
 from scipy import sparse
 
 from experiments.datasets.classes import classes_of_texts, exactly
-from experiments.datasets.column_kinds import EXACT, are_dates, merged, no_feature, numbers_of, odd_number
+from experiments.datasets.column_kinds import (
+    EXACT,
+    are_dates,
+    equal_as_floats,
+    merged,
+    no_feature,
+    numbers_of,
+    odd_number,
+)
 from experiments.datasets.names import (
     COMPARED,
     EXCHANGE,
@@ -232,7 +240,7 @@ class FrameReader:
         ------
         DatasetError
             No such column, or two of that name; text among numbers, numbers with a comma or in hexadecimal, whole
-            numbers that are one as floats, dates, lists, names of rows; two features of one name; a row without a
+            numbers that are equal as floats, dates, lists, names of rows; two features of one name; a row without a
             class; a label other than 0 and 1.
         """
         self._kept = set(kept)
@@ -495,13 +503,13 @@ class FrameReader:
         if found:
             row, first, second = found
             name = as_typed(self._names[place])
-            raise DatasetError(
-                f"{self._file}, {self._place_of(row)}: column {self._names[place]!r} holds {second} beside "
-                f"{first}, "
-                "which "
-                f"are one as numbers (whole numbers keep apart up to 2^53); if they are names, say "
-                f"dataset.nominal={name}, else leave it out: dataset.leave_out={name}"
+            told = equal_as_floats(
+                f"column {self._names[place]!r}",
+                first,
+                second,
+                f"if they are names, say dataset.nominal={name}, else leave it out: dataset.leave_out={name}",
             )
+            raise DatasetError(f"{self._file}, {self._place_of(row)}: {told}")
 
     def _check_odd_numbers(self, column: pd.Series, which: np.ndarray, name: str) -> None:
         """Refuse numbers that are written in another way: as names they would become a column for each value."""

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.datasets.column_kinds import merged, no_feature
+from experiments.datasets.column_kinds import equal_as_floats, merged, no_feature
 from experiments.datasets.download.files import read_file
-from experiments.datasets.given import merged_error
 from experiments.datasets.names import (
     Column,
     check_first_column,
@@ -195,7 +194,8 @@ def _sheet_numbers(column: pd.Series, where: str, place: int) -> np.ndarray:
     if not bad.size:
         found = merged(column.to_numpy(dtype=object), numbers)
         if found:
-            raise DatasetError(f"{where}: {merged_error(str(column.name), found[1], found[2])}")
+            told = equal_as_floats(f"column {str(column.name)!r}", found[1], found[2])
+            raise DatasetError(f"{where}: {told}")
         return numbers
     cell = column.iloc[bad[0]]
     start = f"{where}, line {bad[0] + 2}: column {column.name!r}"
@@ -343,5 +343,6 @@ def _r_numbers(column: pd.Series, place: int, file: str) -> np.ndarray:
     numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
     found = merged(column.to_numpy(dtype=object), numbers)
     if found:
-        raise DatasetError(f"{file}: {merged_error(str(column.name), found[1], found[2])}")
+        told = equal_as_floats(f"column {str(column.name)!r}", found[1], found[2])
+        raise DatasetError(f"{file}: {told}")
     return numbers

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from experiments.datasets.column_kinds import EXACT, LargeNumbers, merged
+from experiments.datasets.column_kinds import EXACT, LargeNumbers, equal_as_floats, merged
 from experiments.datasets.download.files import Content
 from experiments.datasets.names import check_first_column
 from experiments.datasets.raw import RawData, as_text, numbered_names
@@ -44,8 +44,7 @@ def svmlight(file: Content, *, check_counter: bool = True) -> RawData:
     ------
     DatasetError
         Damaged, no rows, a line that cannot be read or an index beyond :data:`MOST_COLUMNS` (with its line);
-        classes
-        that are different whole numbers and one as floats; a first column that counts the rows.
+        classes that are different whole numbers and equal as floats; a first column that counts the rows.
     """
     data = file.data.removeprefix(codecs.BOM_UTF8)
     starts = [line.split(None, 1)[0] for line in data.splitlines() if line.split(b"#")[0].strip()]
@@ -74,7 +73,7 @@ def svmlight(file: Content, *, check_counter: bool = True) -> RawData:
 
 
 def _check_exact(file: Content, starts: list[bytes], several: bool) -> None:
-    """Refuse classes or labels beyond 2^53 that are different numbers in the file and one as floats."""
+    """Refuse classes or labels beyond 2^53 that are different numbers in the file and equal as floats."""
     texts = [
         text.decode("ascii", "replace")
         for start in starts
@@ -84,15 +83,12 @@ def _check_exact(file: Content, starts: list[bytes], several: bool) -> None:
     cells = np.array([each for each in texts if len(each) > 15], dtype=object)
     found = merged(cells, np.array([float(each) for each in cells], dtype=np.float64))
     if found:
-        raise DatasetError(
-            f"{file.name}: the classes {found[1]} and {found[2]} are one as numbers (whole numbers keep apart up "
-            "to "
-            "2^53); number the classes from 1"
-        )
+        told = equal_as_floats("the column of classes", found[1], found[2], "number the classes from 1")
+        raise DatasetError(f"{file.name}: {told}")
 
 
 def _check_large_values(file: Content, data: bytes) -> None:
-    """Refuse values beyond 2^53 that are different numbers in a column of the file and one as floats."""
+    """Refuse values beyond 2^53 that are different numbers in a column of the file and equal as floats."""
     large = LargeNumbers()
     for number, line in enumerate(data.splitlines(), start=1):
         pairs = _PAIR.findall(line.split(b"#")[0].decode("ascii", "replace"))

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from experiments.datasets.classes import classes_of_texts
-from experiments.datasets.column_kinds import EXACT, LargeNumbers, merged
+from experiments.datasets.column_kinds import EXACT, LargeNumbers, equal_as_floats, merged
 from experiments.datasets.download.files import Content, read_file, read_files
 from experiments.datasets.names import (
     Column,
@@ -243,7 +243,7 @@ def cluto(
     ------
     DatasetError
         File missing or damaged; a line that is not as said (with its number); a row with no or several classes; a
-        first column that counts the rows; whole numbers that are one as floats.
+        first column that counts the rows; whole numbers that are equal as floats.
     """
     if len(files) != 2:
         raise ConfigError("a CLUTO data set is two files: the table, then the classes")
@@ -377,10 +377,8 @@ class _Table:
             if (np.abs(numbers) >= EXACT).any():
                 found = merged(self._table.column_text(index).to_numpy(dtype=object), numbers)
             if found:
-                raise DatasetError(
-                    f"{self.file}, {self._table.place_of(found[0])}: column {self.names[index]!r} holds {found[2]} "
-                    f"beside {found[1]}, which are one as numbers (whole numbers keep apart up to 2^53)"
-                )
+                told = equal_as_floats(f"column {self.names[index]!r}", found[1], found[2])
+                raise DatasetError(f"{self.file}, {self._table.place_of(found[0])}: {told}")
             X[:, place] = numbers
         return X
 

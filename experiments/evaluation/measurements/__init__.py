@@ -32,7 +32,7 @@ def needs(*settings: str, instead: str = "", informative: bool = False) -> Calla
     instead : str, default=""
         What to do where one is missing, for the message.
     informative : bool, default=False
-        Whether the data set must say which columns decide the target.
+        Whether the data set must say which features decide the target.
 
     Returns
     -------
@@ -55,18 +55,18 @@ class Subject:
     Attributes
     ----------
     X : ndarray of float64, C order, or csr_matrix; shape (n, p)
-        All rows of a data set; may not be written to.
+        All samples of a data set; may not be written to.
     y : ndarray of int64, shape (n,), csr_matrix of shape (n, L), or ndarray of float64, shape (n,)
-        Class codes; which labels each row has; or a number for each row.
+        Class codes; which labels each sample has; or a number for each sample.
     seed : int
         For whatever is random.
     ranker : mapping
         The ranker's block.
     fit : callable
-        Fits the ranker on all rows, as a fold of a ranking would be (time, memory and limits included), and
+        Fits the ranker on all samples, as a fold of a ranking would be (time, memory and limits included), and
         returns its :class:`~experiments.rankers.RankResult`.
     informative : tuple of int
-        Columns that are known to decide the target; empty where it is not known.
+        Features that are known to decide the target; empty where it is not known.
     """
 
     X: np.ndarray | sparse.csr_matrix

@@ -1,4 +1,4 @@
-"""What happens to the rows before they are embedded: sparsification, and the latent dimension.
+"""What happens to the samples before they are embedded: sparsification, and the latent dimension.
 
 The steps are the library's; protocols name them, so that nothing here depends on it.
 """
@@ -89,9 +89,9 @@ def latent_dimension(
     Returns
     -------
     dict
-        ``latent_dimension`` (of the rows as the ranker embeds them), ``n_representatives``, ``sparsified``, and for
-        each of ``ranked`` (as the ranker embeds them), ``normalised`` (not sparsified) and ``raw`` (columns as they
-        are) a dict with ``log_ratio``, ``minus_log_rest`` and ``slope``.
+        ``latent_dimension`` (of the samples as the ranker embeds them), ``n_representatives``, ``sparsified``, and
+        for each of ``ranked`` (as the ranker embeds them), ``normalised`` (not sparsified) and ``raw`` (features as
+        they are) a dict with ``log_ratio``, ``minus_log_rest`` and ``slope``.
 
     Notes
     -----
@@ -100,7 +100,7 @@ def latent_dimension(
     above, most = (_setting(subject.ranker, key) for key in ("sparsify_above", "n_representatives"))
     Z = normalise(subject.X)
     codes = label_sets(subject.y) if sparse.issparse(subject.y) else subject.y
-    if codes.dtype.kind == "f":  # numbers: ReliefE chooses among all rows
+    if codes.dtype.kind == "f":  # numbers: ReliefE chooses among all samples
         codes = np.zeros(len(codes), dtype=np.int64)
     chosen = choose(codes, most, subject.seed)
     sparsified = _share(Z) > above

@@ -1,4 +1,4 @@
-"""What a ranker's fit on all rows says of itself."""
+"""What a ranker's fit on all samples says of itself."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def adaptive_k(subject: Subject) -> dict[str, Any]:
     Parameters
     ----------
     subject : Subject
-        With an adaptive ranker; its ``n_iterations`` says from how many rows.
+        With an adaptive ranker; its ``n_iterations`` says from how many samples.
 
     Returns
     -------
     dict
-        ``class_sizes`` (rows of each class; for labels and numbers the number of rows), ``neighbors`` and
+        ``class_sizes`` (samples of each class; for labels and numbers the number of samples), ``neighbors`` and
         ``counts``: for each class the numbers of neighbours that were taken, ascending, and how often. A row
         without another one of its class takes 0 of it.
 

@@ -1,4 +1,4 @@
-"""Whether a ranker finds the columns that are known to decide the target."""
+"""Whether a ranker finds the features that are known to decide the target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reliefe.ranking import ranks
 
 @needs(informative=True)
 def recovery(subject: Subject) -> dict[str, Any]:
-    """Rank all columns, and say where those stand that decide the target.
+    """Rank all features, and say where those stand that decide the target.
 
     Parameters
     ----------
@@ -21,13 +21,13 @@ def recovery(subject: Subject) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``n_features``, and ``ranks`` of the informative columns, ascending; 1 is the best, equal weights stand in
-        the order of the columns.
+        ``n_features``, and ``ranks`` of the informative features, ascending; 1 is the best, equal weights stand in
+        the order of the features.
 
     Raises
     ------
     DatasetError
-        If the data set does not say which columns decide the target.
+        If the data set does not say which features decide the target.
     """
     if not subject.informative:
         raise DatasetError(

@@ -551,7 +551,7 @@ def test_bad_input_is_answered_with_what_to_type(run, typed, said):
             [],
             "t.csv, line 3 (2 of 3 cells): column 'b' holds 'u' among numbers",
         ),
-        ("a,y\n1,1.5\n2,2.5\n", ["--as", "numbers"], "has 2 samples; a target of numbers takes 4 or more"),
+        ("a,y\n1,1.5\n2,2.5\n", ["--as", "numbers"], "has 2 samples; a numeric target needs 4 or more"),
         (
             "a,y\n1,1.5\n2,2.5\n",
             [],

@@ -123,7 +123,7 @@ def test_a_singleton_beside_a_class_of_just_enough_rows_leaves_no_empty_fold():
 @pytest.mark.parametrize(
     ("y", "n_splits", "words"),
     [
-        (np.repeat([0, 1], [9, 8]), 10, "zoo cannot be split into 10 folds: its largest class has 9 rows"),
+        (np.repeat([0, 1], [9, 8]), 10, "zoo cannot be split into 10 folds: its largest class has 9 samples"),
         (np.zeros(20, int), 5, "1 class"),
         (np.repeat([0, 1], 20), 1, "n_splits"),
     ],
@@ -248,12 +248,15 @@ def test_thousands_of_labels():
     [
         (
             np.arange(60)[:, None] < [9, 3, 0],
-            "zoo cannot be split into 10 folds: its largest label has 9 rows",
+            "zoo cannot be split into 10 folds: its largest label has 9 samples",
         ),
-        (np.zeros((60, 2)), "zoo cannot be split: its largest label has 0 rows, and two folds need two of a"),
+        (
+            np.zeros((60, 2)),
+            "zoo cannot be split: its largest label has 0 samples, and two folds need two of a",
+        ),
         (
             np.eye(60, 2),
-            "zoo cannot be split: its largest label has 1 row, and two folds need two of a label",
+            "zoo cannot be split: its largest label has 1 sample, and two folds need two of a label",
         ),
         (np.ones((60, 1)), "zoo has 1 label; at least two are needed"),
     ],
@@ -270,6 +273,6 @@ def test_more_folds_than_rows_with_labels_are_refused_by_the_folds_as_well():
 
 def test_a_class_per_row_is_told_as_no_class():
     with pytest.raises(
-        SplitError, match="each of its 9 classes has one row, so the target looks like numbers"
+        SplitError, match="each of its 9 classes has one sample, so the target looks like numbers"
     ):
         check_classes(np.arange(9), n_splits=3)

@@ -137,7 +137,7 @@ def test_data_sets_know_their_informative_columns(local_data):
     (config,) = compose_runs(["dataset=wine"]).configs
     assert datasets.load(config["dataset"], local_data).informative == ()
     config["dataset"]["informative"] = ["alcohol", "colour"]
-    with pytest.raises(DatasetError, match="informative column 'colour'"):
+    with pytest.raises(DatasetError, match="informative feature 'colour'"):
         datasets.load(config["dataset"], local_data)
 
 

@@ -69,7 +69,7 @@ def test_a_ranker_that_keeps_to_everything_passes_every_check():
 @pytest.mark.parametrize(
     ("name", "broken", "says"),
     [
-        ("OneShort", "weights", r"shape \(9,\) for 10 columns.*one finite real number per feature"),
+        ("OneShort", "weights", r"shape \(9,\) for 10 features.*one finite real number per feature"),
         ("NotANumber", "weights", "not finite"),
         ("Complex", "weights", "complex"),
         ("GivesNone", "weights", r"has feature_importances_, but it is None after fit; feature_imp"),
@@ -102,7 +102,7 @@ def test_a_ranker_that_keeps_to_everything_passes_every_check():
         ("SeedsNumpy", "global state", "numpy's global generator"),
         ("DrawsFromPython", "global state", "Python's global generator"),
         ("HoldsALambda", "pickle", "no lambdas"),
-        ("NeedsManyRows", "few rows", "four samples: IndexError"),
+        ("NeedsManyRows", "few samples", "four samples: IndexError"),
         ("DividesBySpread", "constant", "2 of 10 weights that are not finite.*give them a finite weight"),
         ("DiesOfOneClass", "one class", "ended itself with exit code 3"),
         ("Wordless", "one class", "without a word"),

@@ -334,8 +334,8 @@ class Places(Answers):
 @pytest.mark.parametrize(
     ("name", "answer", "says"),
     [
-        ("Coefficients", [1.0, 2.0], r"coefficients \(coef_\) of shape \(1, 2\).* for 6 columns"),
-        ("Coefficients", ["a"] * 6, "type <U1 for 6 columns; they must be real numbers"),
+        ("Coefficients", [1.0, 2.0], r"coefficients \(coef_\) of shape \(1, 2\).* for 6 features"),
+        ("Coefficients", ["a"] * 6, "type <U1 for 6 features; they must be real numbers"),
         ("Coefficients", [1.0, float("nan"), 1.0, 1.0, 1.0, 1.0], "not finite"),
         ("Coefficients", None, "has coef_, but it is None"),
         ("Places", [1, 2], r"\(ranking_\) gave weights of shape \(2,\)"),
@@ -350,8 +350,8 @@ def test_coefficients_and_places_that_are_none(name, answer, says):
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        ([1.0, float("nan"), 2.0, 3.0, float("inf"), 0.0], "2 of 6 weights .* first is nan for column 1"),
-        ([1.0, 2.0], r"shape \(2,\) for 6 columns"),
+        ([1.0, float("nan"), 2.0, 3.0, float("inf"), 0.0], "2 of 6 weights .* first is nan for feature 1"),
+        ([1.0, 2.0], r"shape \(2,\) for 6 features"),
         ([[1.0] * 6], r"shape \(1, 6\)"),
         (["a"] * 6, "no numbers"),
     ],
@@ -391,8 +391,8 @@ def test_no_weights_at_all():
         (pd.Series([0.3, 0.1, 0.2], index=[0, 1, 1]), "under the labels 0, 1, 1"),
         (pd.Series([0.3, 0.1, 0.2], index=[0.0, 1.0, 2.0]), "under the labels 0.0"),
         (pd.DataFrame({"weight": [0.3, 0.1, 0.2]}, index=["c", "a", "b"]), "under the labels 'c'"),
-        (pd.DataFrame(np.zeros((3, 2))), r"shape \(3, 2\) for 3 columns"),
-        (pd.Series([0.3, 0.1], index=["c", "a"]), r"shape \(2,\) for 3 columns"),
+        (pd.DataFrame(np.zeros((3, 2))), r"shape \(3, 2\) for 3 features"),
+        (pd.Series([0.3, 0.1], index=["c", "a"]), r"shape \(2,\) for 3 features"),
         ({"c": 0.3, "a": 0.1, "b": 0.2}, "under the labels 'c'"),
         ({0: 0.3, 1: "0.1", 2: 0.2}, "they hold text"),
     ],
