@@ -14,16 +14,18 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 from folders import TESTS
+
+from experiments.processes import THREAD_VARIABLES
 
 #: Variables that Python or a library reads when it starts or is imported: a program that is to have others than the
 #: tests themselves is started as usual. Those at the end can be given to a process that runs already.
 _READ_AT_START = (
     "BLIS",
     "JAX",
-    "KMP",
     "LANG",
     "LC_",
     "LD_",
@@ -31,18 +33,18 @@ _READ_AT_START = (
     "MKL",
     "MPL",
     "NUMBA",
+    "NUMEXPR",
     "OMP",
     "OPENBLAS",
 )
-_READ_AT_START += ("PYTHON", "TZ", "XDG", "HOME", "APPDATA", "LOCALAPPDATA")
+_READ_AT_START += ("VECLIB", "PYTHON", "TZ", "XDG", "HOME", "APPDATA", "LOCALAPPDATA")
 _FREE = ("PYTHONPATH", "PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE")
 _servers = {}
 
 
 class _Server:
     def __init__(self, environment):
-        ours, theirs = socket.socketpair()
-        self.channel, self.ended, self._rest = ours, {}, b""
+        self._channel, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, str(TESTS / "support" / "program_server.py"), str(theirs.fileno())],
@@ -51,30 +53,43 @@ class _Server:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
+        self._asking, self._told = threading.Lock(), threading.Condition()
+        self._begun, self._codes, self._gone = [], {}, False
+        threading.Thread(target=self._listen, name="programs", daemon=True).start()
 
     def begin(self, wanted, handles):
         """Return the number of a new process."""
         text = json.dumps(wanted).encode()
-        socket.send_fds(self.channel, [len(text).to_bytes(4, "big")], handles)
-        self.channel.sendall(text)
-        while True:
-            for answer in self.answers(None):
-                if "began" in answer:
-                    return answer["began"]
+        with self._asking:
+            socket.send_fds(self._channel, [len(text).to_bytes(4, "big")], handles)
+            self._channel.sendall(text)
+            with self._told:
+                self._told.wait_for(lambda: self._begun or self._gone)
+                if not self._begun:
+                    raise RuntimeError("the process that forks programs for the tests has ended")
+                return self._begun.pop()
 
-    def answers(self, seconds):
-        """Wait so long for answers; note who has ended."""
-        self.channel.settimeout(seconds)
-        try:
-            text = self.channel.recv(65536)
-        except (TimeoutError, BlockingIOError):
-            return []
-        if not text:
-            raise RuntimeError("the process that forks programs for the tests has ended")
-        *lines, self._rest = (self._rest + text).split(b"\n")
-        found = [json.loads(each) for each in lines]
-        self.ended |= {each["ended"]: each["code"] for each in found if "ended" in each}
-        return found
+    def code_of(self, number, seconds):
+        """Return how a process ended, or None if it runs on after so many seconds; None waits for its end."""
+        with self._told:
+            self._told.wait_for(lambda: number in self._codes or self._gone, seconds)
+            # Without the server nobody knows how it ended.
+            return self._codes.get(number, -signal.SIGKILL if self._gone else None)
+
+    def _listen(self):
+        with self._channel.makefile("r", encoding="utf-8") as lines:
+            for line in lines:
+                answer = json.loads(line)
+                with self._told:
+                    if "began" in answer:
+                        self._begun.append(answer["began"])
+                        self._codes.pop(answer["began"], None)  # of an older process of this number
+                    else:
+                        self._codes[answer["ended"]] = answer["code"]
+                    self._told.notify_all()
+        with self._told:
+            self._gone = True
+            self._told.notify_all()
 
 
 def _read_at_start(environment):
@@ -85,19 +100,38 @@ def _read_at_start(environment):
     }
 
 
-def _server():
-    """Return the server of this process; it has imported libraries under the variables that the tests have."""
-    if os.getpid() not in _servers:
+def _server(environment):
+    """Return the server of this process for what Python and libraries read from an environment."""
+    fixed = _read_at_start(environment)
+    key = (os.getpid(), *sorted(fixed.items()))
+    if key not in _servers:
         own = {name: value for name, value in os.environ.items() if not name.startswith(_READ_AT_START)}
-        _servers[os.getpid()] = _Server(own | _begun_with)
-    return _servers[os.getpid()]
+        _servers[key] = _Server(own | fixed)
+    return _servers[key]
 
 
-def _can_be_forked(command, environment):
+def _can_be_forked(command, environment, free=()):
     executable, first, *_ = command
     plain = first in ("-c", "-m") or not first.startswith("-")
     possible = hasattr(os, "fork") and hasattr(socket, "send_fds")
-    return possible and plain and executable == sys.executable and _read_at_start(environment) == _begun_with
+    asked, own = (
+        {name: value for name, value in each.items() if name not in free}
+        for each in (_read_at_start(environment), _begun_with)
+    )
+    return possible and plain and executable == sys.executable and asked == own
+
+
+def start_fitter(command, **options):
+    """Start a process that fits, in place of the ``subprocess.Popen`` of ``experiments.rankers.isolation``.
+
+    It ends when its parent is no more: that is the server, which ends with the tests.
+    """
+    environment = options["env"]
+    if not _can_be_forked(command, environment, free=THREAD_VARIABLES):
+        return subprocess.Popen(command, **options)
+    *command, owner = command
+    assert owner == str(os.getpid())
+    return Program([*command, str(_server(environment).process.pid)], **options)
 
 
 def start(command, **options):
@@ -142,14 +176,14 @@ class Program:
         encoding=None,
         start_new_session=False,
     ):
-        self.args, self.returncode = command, None
+        self.args, self.returncode, self.stdin = command, None, None
         self._encoding = encoding or ("utf-8" if text else None)
         with contextlib.ExitStack() as given:
             self._pipes, handles = {}, [self._handle(given, 0, stdin)]
             handles.append(self._handle(given, 1, stdout))
             handles.append(handles[1] if stderr == subprocess.STDOUT else self._handle(given, 2, stderr))
             environment = dict(os.environ if env is None else env)
-            self._server = _server()
+            self._server = _server(environment)
             wanted = {"argv": command[1:], "cwd": os.path.abspath(cwd or "."), "env": environment}
             self.pid = self._server.begin({**wanted, "session": start_new_session}, handles)
         self.stdout, self.stderr = self._pipes.get(1), self._pipes.get(2)
@@ -158,6 +192,10 @@ class Program:
         """Return the descriptor that is to be the program's standard input, output or errors."""
         if what == subprocess.PIPE:
             reader, writer = os.pipe()
+            if place == 0:
+                self.stdin = open(writer, "wb")
+                given.callback(os.close, reader)
+                return reader
             mode = {"mode": "r", "encoding": self._encoding} if self._encoding else {"mode": "rb"}
             self._pipes[place] = open(reader, **mode)
             given.callback(os.close, writer)
@@ -174,25 +212,23 @@ class Program:
 
     def __exit__(self, *_):
         self.wait()
-        for pipe in self._pipes.values():
-            pipe.close()
+        for pipe in (self.stdin, *self._pipes.values()):
+            if pipe is not None:
+                pipe.close()
 
     def poll(self):
         """Return the exit code, or None as long as the program runs."""
-        while self.returncode is None and self._server.answers(0):
-            self.returncode = self._server.ended.pop(self.pid, None)
-        if self.returncode is None:
-            self.returncode = self._server.ended.pop(self.pid, None)
-        return self.returncode
+        return self._ended_within(0.0)
 
     def wait(self, timeout=None):
         """Wait for the end, at most so many seconds; return the exit code."""
-        end = None if timeout is None else time.monotonic() + timeout
-        while self.poll() is None:
-            left = None if end is None else end - time.monotonic()
-            if left is not None and left <= 0:
-                raise subprocess.TimeoutExpired(self.args, timeout)
-            self._server.answers(left)
+        if self._ended_within(timeout) is None:
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        return self.returncode
+
+    def _ended_within(self, seconds):
+        if self.returncode is None:
+            self.returncode = self._server.code_of(self.pid, seconds)
         return self.returncode
 
     def communicate(self, timeout=None):

@@ -18,6 +18,8 @@ from experiments.config.compose import PROJECT_ROOT
 from experiments.execution.runner import collect_study, run_study
 from experiments.store.store import Store
 
+pytestmark = pytest.mark.usefixtures("forked_fitters")
+
 WIDE = {"n_features": 3000, "n_rows": 40}
 
 

@@ -15,6 +15,8 @@ from experiments.rankers import isolation
 from experiments.rankers.fitting import FitEnded, Here, Limits, described
 from experiments.rankers.isolation import SubprocessFitter, settled
 
+pytestmark = pytest.mark.usefixtures("forked_fitters")
+
 DATA = cheap.blobs()
 X, Y = DATA.X, DATA.labels
 

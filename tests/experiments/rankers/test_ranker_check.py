@@ -23,6 +23,8 @@ from experiments.rankers.contract import CHECKS, Outcome, check
 from experiments.rankers.contract_checks import run_check
 from experiments.rankers.isolation import Limits, SubprocessFitter
 
+pytestmark = pytest.mark.usefixtures("forked_fitters")
+
 
 def own(name):
     return {"_target_": f"{breakers.MODULE}.{name}"}
