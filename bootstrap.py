@@ -88,6 +88,8 @@ def main(argv):
         chosen = [argument for argument in DEMO if argument.partition("=")[0] not in given]
         return hand_over(["run.py", *chosen, *extra], os.getcwd())
     if action == "test":
+        # Tests start the project's programs hundreds of times; unkept, its modules would be compiled each time.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         # pytest takes the last of equal options, so the user's come last.
         return hand_over(["-m", "pytest", *TEST, *extra], ROOT)
     if action == "docs":

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import subprocess
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -88,6 +90,17 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.delenv("RELIEFE_OFFLINE", raising=False)
     monkeypatch.setattr(http, "PATIENCE", HASTY)
     return tmp_path / "kept"
+
+
+@pytest.fixture
+def forked_fitters(monkeypatch):
+    """Processes that fit are forked from one that has imported what they need. For tests of what they say."""
+    import programs  # not for tests that start nothing
+
+    from experiments.rankers import isolation
+
+    start = SimpleNamespace(Popen=programs.start_fitter, PIPE=subprocess.PIPE)
+    monkeypatch.setattr(isolation, "subprocess", start)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import programs
 import pytest
 from folders import PROJECT_ROOT
 from packaging.markers import default_environment
@@ -65,12 +66,12 @@ def study(installed, tmp_path):
     """Run ``reliefe-study`` with all packages of this environment, in an empty folder."""
 
     def run(*argv):
-        return call(
-            sys.executable,
-            installed / "bin" / "reliefe-study",
-            *argv,
+        return programs.run(
+            [sys.executable, installed / "bin" / "reliefe-study", *argv],
             cwd=tmp_path,
-            PYTHONPATH=str(installed),
+            env={**os.environ, "PYTHONPATH": str(installed)},
+            capture_output=True,
+            text=True,
         )
 
     return run

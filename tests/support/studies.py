@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import cheap
+import programs
 import psutil
 import pyarrow.parquet as pq
 from folders import PROJECT_ROOT, SEARCH_PATH
@@ -23,7 +24,7 @@ _UNDISTURBED = {}
 def start(results, *, environment=None, **settings):
     """Start a study in a session of its own: a signal to the group is like a key on a terminal."""
     results.parent.mkdir(parents=True, exist_ok=True)
-    return subprocess.Popen(
+    return programs.start(
         [sys.executable, "-m", "study_process", str(results), json.dumps(settings)],
         env={
             **os.environ,

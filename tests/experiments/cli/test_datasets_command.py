@@ -1,9 +1,9 @@
 """``python run.py datasets``: data against the paper's tables, the list, fetching, the page of it all."""
 
 import socket
-import subprocess
 import sys
 
+import programs
 import pytest
 from folders import PROJECT_ROOT
 from stated_datasets import NAMES, NEVER_SEEN, PAPER, stated
@@ -163,7 +163,7 @@ def test_help(run):
 
 
 def test_as_a_program(tmp_path):
-    done = subprocess.run(
+    done = programs.run(
         [
             sys.executable,
             "run.py",

@@ -2,9 +2,9 @@
 
 import io
 import os
-import subprocess
 import sys
 
+import programs
 import pytest
 from folders import SEARCH_PATH
 
@@ -37,8 +37,8 @@ PROGRAMS = [
 def printed(argv, cwd, **environment):
     """Run a program; return its exit code and what it printed, as bytes."""
     argv = [str(PROJECT_ROOT / each) if each.endswith(".py") else each for each in argv]
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT_ROOT), "OMP_NUM_THREADS": "1", **environment}
-    done = subprocess.run([sys.executable, *argv], cwd=cwd, env=environment, capture_output=True, timeout=300)
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT_ROOT), **environment}
+    done = programs.run([sys.executable, *argv], cwd=cwd, env=environment, capture_output=True, timeout=300)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import programs
 import pytest
 import yaml
 from scipy.io import savemat
@@ -52,7 +53,7 @@ def run_py(folder, *argv):
     """``python run.py`` as typed in ``folder``."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, str(PROJECT_ROOT / "run.py"), *argv]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return programs.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 import os
 import re
-import subprocess
 import sys
 from collections import Counter
 
 import cheap
+import programs
 import pytest
 import yaml
 from folders import SEARCH_PATH
@@ -55,7 +55,7 @@ def run_py(folder, *argv):
     paths = {"PYTHONPATH": SEARCH_PATH, "PYTHONDONTWRITEBYTECODE": "1"}
     environment = {**os.environ, **paths}
     command = [sys.executable, str(PROJECT_ROOT / "run.py"), *argv, f"paths.results={folder / 'results'}"]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    return programs.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import gzip
 import hashlib
 import json
 import os
-import subprocess
 import sys
 
+import programs
 import pytest
 import yaml
 from folders import PROJECT_ROOT
@@ -171,7 +171,7 @@ def run(cache, tmp_path, server):
     def go(**source):
         mine["source"] |= source
         (folder / "dataset" / "mine.yaml").write_text(yaml.safe_dump(mine))
-        return subprocess.run(
+        return programs.run(
             [
                 *(sys.executable, "run.py", "--config-dir", str(folder), "dataset=mine", "ranker=relieff"),
                 *("protocol.n_splits=2", "protocol.n_repeats=1", "launcher.n_workers=1"),

@@ -2,11 +2,11 @@
 
 import gzip
 import os
-import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
+import programs
 import pytest
 import yaml
 from scipy import sparse
@@ -21,7 +21,7 @@ from experiments.errors import BadInputError, ConfigError, DatasetError, Missing
 def run_py(folder, *argv, program="run.py"):
     command = [sys.executable, str(PROJECT_ROOT / program), *argv]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return programs.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture

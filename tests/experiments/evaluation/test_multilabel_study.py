@@ -2,13 +2,13 @@
 
 import json
 import os
-import subprocess
 import sys
 import warnings
 
 import cheap
 import numpy as np
 import pandas as pd
+import programs
 import pytest
 from listening import Listening, text_of
 from scipy import sparse
@@ -454,7 +454,7 @@ def test_medical_from_the_command_line(tmp_path, local_data):
         "paths.results=out",
     ]
     command = [sys.executable, str(PROJECT_ROOT / "run.py"), *typed]
-    done = subprocess.run(
+    done = programs.run(
         command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ}, timeout=300
     )
     assert done.returncode == 0, done.stderr

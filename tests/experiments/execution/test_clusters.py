@@ -9,6 +9,7 @@ import sys
 import time
 
 import cheap
+import programs
 import pytest
 from folders import SEARCH_PATH
 from listening import Listening
@@ -51,7 +52,7 @@ def background():
             **os.environ,
             "PYTHONPATH": SEARCH_PATH,
         }
-        process = subprocess.Popen(
+        process = programs.start(
             [sys.executable, "-m", *map(str, arguments)],
             env=environment,
             cwd=PROJECT_ROOT,

@@ -8,6 +8,7 @@ import sys
 import time
 
 import cheap
+import programs
 import pytest
 from folders import SEARCH_PATH
 from listening import Listening, text_of
@@ -16,6 +17,8 @@ from studies import done_cells, finish, numbers_of, rows_of, start, undisturbed
 from experiments.config.compose import PROJECT_ROOT
 from experiments.execution.runner import collect_study, run_study
 from experiments.store.store import Store
+
+pytestmark = pytest.mark.usefixtures("forked_fitters")
 
 WIDE = {"n_features": 3000, "n_rows": 40}
 
@@ -151,7 +154,7 @@ def unread(*argv, cwd, errors_too=False):
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        done = subprocess.run(
+        done = programs.run(
             [sys.executable, *argv],
             stdin=subprocess.DEVNULL,
             stdout=writer,
@@ -190,9 +193,7 @@ def test_a_study_whose_output_is_closed_keeps_what_it_has_computed(tmp_path):
     run += [f"paths.results={tmp_path / 'results'}"]
     code, _ = unread(*run, cwd=tmp_path, errors_too=True)
     assert code in (0, 141)
-    done = subprocess.run(
-        [sys.executable, *run], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT
-    )
+    done = programs.run([sys.executable, *run], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 0, done.stderr
     assert "quarantined" not in done.stdout + done.stderr
     assert [each.suffix for each in (tmp_path / "results" / "report").iterdir()] == [".html"]

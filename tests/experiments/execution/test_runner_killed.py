@@ -5,13 +5,13 @@ import os
 import random
 import re
 import signal
-import subprocess
 import sys
 import time
 
 import cheap
 import numpy as np
 import pandas as pd
+import programs
 import pytest
 from folders import SEARCH_PATH
 from listening import Listening, text_of
@@ -231,7 +231,7 @@ def test_a_ranker_that_takes_its_process_down_costs_its_own_folds_however_many_w
         "PYTHONPATH": SEARCH_PATH,
     }
     for n_missing in (6, 2) if end == "segfault" else (6,):  # the second time only what failed is tried again
-        done = subprocess.run(
+        done = programs.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
         )
         assert done.returncode == 1, done.stderr
@@ -315,7 +315,7 @@ print("the same")
 @pytest.mark.parametrize("first", [1, 2])
 def test_one_worker_and_several_in_one_program_do_not_get_in_each_others_way(tmp_path, first):
     """In a program of its own, for joblib takes over what pool there is only when it is first used."""
-    done = subprocess.run(
+    done = programs.run(
         [sys.executable, "-c", ONE_AND_SEVERAL, str(first), str(tmp_path)],
         env={**os.environ, "PYTHONPATH": SEARCH_PATH},
         capture_output=True,
@@ -328,7 +328,7 @@ def test_one_worker_and_several_in_one_program_do_not_get_in_each_others_way(tmp
 def test_a_module_that_takes_the_process_down_while_it_is_imported_is_named(tmp_path):
     (tmp_path / "deadly_module.py").write_text("import ctypes\nctypes.string_at(0)\n", encoding="utf-8")
     for program in ("run.py", "report.py"):
-        done = subprocess.run(
+        done = programs.run(
             [
                 sys.executable,
                 str(PROJECT_ROOT / program),

@@ -22,6 +22,8 @@ from experiments.rankers.fitting import Limits
 from experiments.rankers.isolation import SubprocessFitter
 from experiments.store.store import Store
 
+pytestmark = pytest.mark.usefixtures("forked_fitters")
+
 
 @pytest.fixture(autouse=True)
 def cold():

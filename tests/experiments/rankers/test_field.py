@@ -19,6 +19,8 @@ from experiments.rankers.information import JMI, MRMR
 from experiments.rankers.isolation import Limits, SubprocessFitter
 from experiments.rankers.scores import anova_f, chi2
 
+pytestmark = pytest.mark.usefixtures("forked_fitters")
+
 OTHERS = (
     "fast_select_relieff",
     "fast_select_multisurf",

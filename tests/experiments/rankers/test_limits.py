@@ -16,6 +16,8 @@ from experiments.rankers.fitting import FitEnded, Here, Limits, described
 from experiments.rankers.isolation import SubprocessFitter
 from experiments.store.rows import settled
 
+pytestmark = pytest.mark.usefixtures("forked_fitters")
+
 DATA = cheap.blobs()
 X, Y = DATA.X, DATA.labels
 

@@ -11,6 +11,7 @@ from contextlib import closing
 
 import breakers
 import numpy as np
+import programs
 import pytest
 from folders import SEARCH_PATH
 from studies import patient
@@ -21,6 +22,8 @@ from experiments.errors import ConfigError
 from experiments.rankers.contract import CHECKS, Outcome, check
 from experiments.rankers.contract_checks import run_check
 from experiments.rankers.isolation import Limits, SubprocessFitter
+
+pytestmark = pytest.mark.usefixtures("forked_fitters")
 
 
 def own(name):
@@ -182,7 +185,7 @@ def test_lines_come_one_by_one(tmp_path):
     """While the second check waits, the first one's line is there."""
     command = [sys.executable, str(PROJECT_ROOT / "run.py"), "check-ranker", f"{breakers.MODULE}.HangsSecond"]
     path = SEARCH_PATH
-    with subprocess.Popen(
+    with programs.start(
         [*command, f"flag={tmp_path / 'flag'}", "--time-limit", "600"],
         env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
@@ -247,7 +250,7 @@ def test_from_a_folder_of_one_s_own(tmp_path):
     (tmp_path / "mine.py").write_text(
         "import numpy as np\n\ndef score(X, y):\n    return np.random.default_rng().random(X.shape[1])\n"
     )
-    run = subprocess.run(
+    run = programs.run(
         [sys.executable, str(PROJECT_ROOT / "run.py"), "check-ranker", "mine.score"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(PROJECT_ROOT)},

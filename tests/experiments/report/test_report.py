@@ -2,10 +2,10 @@
 
 import io
 import os
-import subprocess
 import sys
 
 import pandas as pd
+import programs
 import pytest
 from folders import PROJECT_ROOT
 from made_up import config, failed, frame, repeats, row
@@ -259,7 +259,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
 
 
 def command(script, *arguments, cwd):
-    done = subprocess.run(
+    done = programs.run(
         [sys.executable, str(PROJECT_ROOT / script), *arguments],
         cwd=cwd,
         capture_output=True,
