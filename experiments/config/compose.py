@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from experiments.config import help
-from experiments.config.labels import named, tell_apart, with_changes
+from experiments.config.display_names import make_names_distinct, named, with_changes
 from experiments.config.numeric_targets import for_numbers
 from experiments.config.override_texts import spelled, written
 from experiments.config.overrides import Override, combinations, read_arguments, read_overrides
@@ -131,7 +131,7 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
                     distinct.append(config)
                 if is_added:
                     added.append(alike[alike.index(config)])
-    tell_apart(distinct)
+    make_names_distinct(distinct)
     if study is not None and (named_so := with_changes(study, typed)) != study:
         study = named_so
         for config in distinct:

@@ -1,4 +1,4 @@
-"""Names for what a command line asks for."""
+"""Display names of the rankers, data sets and studies that a command line asks for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _STANDING = ("path", "target", "features")
 _MISSING = object()
 
 
-def tell_apart(configs: Sequence[dict[str, Any]]) -> None:
-    """Give different things different names, where a name by itself is short of telling.
+def make_names_distinct(configs: Sequence[dict[str, Any]]) -> None:
+    """Give different rankers, and different files, of a study different names.
 
     Rankers whose targets share a class name (``a.Mine`` and ``b.Mine``) are called by their full target, and a
     user's files of one name by what differs, path or target.
@@ -29,11 +29,11 @@ def tell_apart(configs: Sequence[dict[str, Any]]) -> None:
     configs : sequence of ResolvedConfig
         The runs of one study; names are changed in place.
     """
-    _tell_rankers_apart(configs)
-    _tell_files_apart(configs)
+    _make_rankers_distinct(configs)
+    _make_files_distinct(configs)
 
 
-def _tell_rankers_apart(configs: Sequence[dict[str, Any]]) -> None:
+def _make_rankers_distinct(configs: Sequence[dict[str, Any]]) -> None:
     targets: dict[str, set[str]] = {}
     for config in configs:
         targets.setdefault(config["ranker_key"], set()).add(config["ranker"]["_target_"])
@@ -46,7 +46,7 @@ def _tell_rankers_apart(configs: Sequence[dict[str, Any]]) -> None:
                 ranker["display_name"] = ranker["_target_"] + ranker["display_name"].removeprefix(short)
 
 
-def _tell_files_apart(configs: Sequence[dict[str, Any]]) -> None:
+def _make_files_distinct(configs: Sequence[dict[str, Any]]) -> None:
     of_name: dict[str, list[dict[str, Any]]] = {}
     for config in configs:
         source = config["dataset"].get("source") or {}
