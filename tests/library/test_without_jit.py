@@ -16,8 +16,8 @@ pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 #: What each mode runs. The first file proves that the mode is on. The interpreter runs the files that reach every
-#: kernel by itself, on inputs small enough for it; a read past the end is an error there as well. Compiled code with
-#: checks runs the estimators around the kernels: blocks, threads, groups of classes of 1, 2 and 15 samples.
+#: kernel by itself, on inputs small enough for it; a read past the end is an error there as well. Compiled code
+#: with checks runs the estimators around them: blocks, threads, groups of classes of 1, 2 and 15 samples.
 CHOSEN = {
     "NUMBA_DISABLE_JIT": [
         "kernel_modes.py",
