@@ -101,12 +101,26 @@ def test_discrete_columns(kind, target, share, storage):
 def test_columns_kept_as_bits(kind, target, gaps):
     """Genotypes beside numbers: distances come from bits, differences from both kinds of column."""
     rng = np.random.default_rng(232)
-    G = rng.binomial(2, 0.3, size=(50, 70)).astype(float)
-    for X in (G, np.hstack([G, rng.integers(0, 99, (50, 5))])):
+    G = rng.binomial(2, 0.3, size=(36, 70)).astype(float)
+    for X in (G, np.hstack([G, rng.integers(0, 99, (36, 5))])):
         if gaps:
             X[rng.random(X.shape) < 0.1] = np.nan
         found = fit(kind, X, target, missing="ignore")
         assert_weights_equal(found, expected_of(kind, X, target, exact=True))
+
+
+@cache
+def sets_and_bits():
+    """Few distinct label sets, and features of three values, alone and beside others."""
+    rng = np.random.default_rng(247)
+    G = rng.binomial(2, 0.3, size=(40, 70)).astype(float)
+    return labels(40)[:, :3], G, np.hstack([G, rng.integers(0, 99, (40, 5))])
+
+
+@cache
+def expected_of_bits(kind, distance, number):
+    T, *tables = sets_and_bits()
+    return expected_of(kind, tables[number], "labels", T, exact=True, target_distance=distance)
 
 
 @pytest.mark.parametrize("most", [0, 32])
@@ -120,17 +134,13 @@ def test_few_label_sets_and_columns_kept_as_bits(kind, distance, most, monkeypat
     monkeypatch.setattr(
         near._SetRows, "__init__", lambda self, *given: (made.append(1), by_set(self, *given))[1]
     )
-    rng = np.random.default_rng(247)
-    T = labels(60)[:, :3]
-    G = rng.binomial(2, 0.3, size=(60, 70)).astype(float)
-    for X in (G, np.hstack([G, rng.integers(0, 99, (60, 5))])):
+    T, G, *tables = sets_and_bits()
+    for number, X in enumerate((G, *tables)):
         found = [fit(kind, X, "labels", T, target_distance=distance, n_jobs=n_jobs) for n_jobs in (1, 3)]
-        assert_weights_equal(
-            found[0], expected_of(kind, X, "labels", T, exact=True, target_distance=distance)
-        )
+        assert_weights_equal(found[0], expected_of_bits(kind, distance, number))
         np.testing.assert_array_equal(*found)
     assert len(made) == (4 if most else 0)
-    E = rng.normal(size=(60, 2))
+    E = np.random.default_rng(248).normal(size=(len(G), 2))
     found = fit(kind, G, "labels", T, embedding=GivenRows(E), metric="euclidean", target_distance=distance)
     where = {"embedded": E, "metric": "euclidean"}
     assert_weights_equal(found, expected_of(kind, G, "labels", T, target_distance=distance, **where))

@@ -174,7 +174,7 @@ def test_own_measurements_run(quick, tmp_path):
     assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_reliefe_is_held_against_the_umap_calls_it_makes(tmp_path):
+def test_reliefe_is_held_against_the_umap_calls_it_makes(quick, tmp_path):
     _, results = run(tmp_path, "--only", "reliefe_digits")
     found = results["workloads"]["reliefe_digits"]
     ours, *bare = found["times"]
