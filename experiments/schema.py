@@ -124,13 +124,13 @@ class ProtocolConfig:
     n_splits: int
     n_repeats: int
     grid_points: int = 50
-    max_rows: int | None = None  # a sample of the rows where there are more; null: all of them
+    max_rows: int | None = None  # a random subset of the samples where there are more; null: all of them
     learner: dict[str, Any] = field(default_factory=dict)  # for one class per sample; features scaled
     multilabel_learner: dict[str, Any] = field(default_factory=dict)  # for labels; features as they are
     regression_learner: dict[str, Any] = field(
         default_factory=dict
     )  # for a numeric target; features standardised
-    # What is measured instead, on all rows at once (``experiments.evaluation.measurements``).
+    # What is measured instead, on all samples at once (``experiments.evaluation.measurements``).
     measure: dict[str, Any] | None = None
 
 
