@@ -50,7 +50,7 @@ ROW_SCHEMA = pa.schema(
         ("aurf1_macro", pa.float64()),
         ("best_f1_micro", pa.float64()),
         ("best_f1_macro", pa.float64()),
-        ("weights", _FLOATS),  # the ranker's, one per column; null for kind "all_features"
+        ("weights", _FLOATS),  # the ranker's, one per feature; null for kind "all_features"
         ("latent_dimension", pa.int32()),  # null when there is none
         ("phase_seconds", pa.string()),  # JSON object: phase of the fit → seconds; null when not known
         ("versions", pa.string()),  # JSON object: package → version
