@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from experiments.config.compose import compose_runs  # noqa: E402
 from experiments.evaluation.cell import Cell  # noqa: E402
-from experiments.evaluation.evaluate import _Fitting as Fitting  # noqa: E402
+from experiments.evaluation.evaluate import _LearnerAlong as LearnerAlong  # noqa: E402
 from experiments.evaluation.evaluate import _Part as Part  # noqa: E402
 from experiments.evaluation.evaluate import fold_seed, make_learner  # noqa: E402
 from experiments.evaluation.score_cache import names_of  # noqa: E402
@@ -45,7 +45,7 @@ def look(cells: Sequence[Cell], X, y, n_timed: int) -> None:
     train, test = next(iter(folds(y, n_splits=first.n_splits, repeat=first.repeat, seed=first.seed)))
     n_classes = y.shape[1] if y.ndim == 2 else int(y.max()) + 1
     seed = fold_seed(first.seed, first.repeat, 0)
-    part = Part(0, seed, n_classes, X[train], y[train], X[test], y[test])
+    part = Part(0, seed, n_classes, X[train], y[train], X[test], y[test], X[train])
     sizes = feature_grid(X.shape[1], first.grid_points)[:-1]
     nested = hasattr(make_learner(first.learner), "path")
     known: set[bytes] = set()
@@ -55,11 +55,11 @@ def look(cells: Sequence[Cell], X, y, n_timed: int) -> None:
     with tempfile.TemporaryDirectory() as memory, one_thread():
         fitter = Here(memory)
         for cell in cells:
-            if cell.ranking["_target_"] not in warm:
-                fitter.fit(cell.ranking, part.X_train, part.y_train, seed, warming=True)
-                warm.add(cell.ranking["_target_"])
+            if cell.ranker_block["_target_"] not in warm:
+                fitter.fit(cell.ranker_block, part.X_train, part.y_train, seed, warming=True)
+                warm.add(cell.ranker_block["_target_"])
             start = time.process_time()
-            fitted = fitter.fit(cell.ranking, part.X_train, part.y_train, seed)
+            fitted = fitter.fit(cell.ranker_block, part.X_train, part.y_train, seed)
             ranking += time.process_time() - start
             orders.append(descending_order(fitted.result.weights))
         for place, order in enumerate(orders):
@@ -71,13 +71,13 @@ def look(cells: Sequence[Cell], X, y, n_timed: int) -> None:
             n_fitted += sum(missing)
             sets |= {frozenset(order[:size].tolist()) for size in sizes}
             if place < n_timed:
-                fitting = Fitting(first, part, order, sizes)
+                along = LearnerAlong(first, part, order, sizes, timed=False)
                 if place == 0:
-                    fitting.score(sizes[0])  # compiles
-                    fitting = Fitting(first, part, order, sizes)
+                    along.score(sizes[0])  # compiles
+                    along = LearnerAlong(first, part, order, sizes, timed=False)
                 for size in sizes:
                     start = time.process_time()
-                    fitting.score(size)
+                    along.score(size)
                     fits[size].append(time.process_time() - start)
             if fits:
                 cost += sum(np.mean(fits[size]) for size, fit in zip(sizes, missing, strict=True) if fit)

@@ -19,7 +19,7 @@ from scipy import sparse
 
 
 def read_data(path, storage):
-    """Return X (dense, or CSR) and y from a file of :func:`benchmarks.workloads.write_data`."""
+    """Return X (dense, or CSR) and y from a file of :meth:`benchmarks.workloads.Data.write`."""
     with np.load(path) as file:
         if "X" in file:
             X = file["X"]

@@ -50,7 +50,7 @@ ROW_SCHEMA = pa.schema(
         ("aurf1_macro", pa.float64()),
         ("best_f1_micro", pa.float64()),
         ("best_f1_macro", pa.float64()),
-        ("weights", _FLOATS),  # the ranker's, one per column; null for kind "all_features"
+        ("weights", _FLOATS),  # the ranker's, one per feature; null for kind "all_features"
         ("latent_dimension", pa.int32()),  # null when there is none
         ("phase_seconds", pa.string()),  # JSON object: phase of the fit → seconds; null when not known
         ("versions", pa.string()),  # JSON object: package → version
@@ -124,13 +124,13 @@ class ProtocolConfig:
     n_splits: int
     n_repeats: int
     grid_points: int = 50
-    max_rows: int | None = None  # a sample of the rows where there are more; null: all of them
+    max_rows: int | None = None  # a random subset of the samples where there are more; null: all of them
     learner: dict[str, Any] = field(default_factory=dict)  # for one class per sample; features scaled
     multilabel_learner: dict[str, Any] = field(default_factory=dict)  # for labels; features as they are
     regression_learner: dict[str, Any] = field(
         default_factory=dict
     )  # for a numeric target; features standardised
-    # What is measured instead, on all rows at once (``experiments.evaluation.measurements``).
+    # What is measured instead, on all samples at once (``experiments.evaluation.measurements``).
     measure: dict[str, Any] | None = None
 
 

@@ -222,7 +222,7 @@ def discrete_columns(
     threshold : int
         With "auto", the largest number of distinct values of a discrete feature.
     X : ndarray or csr_matrix of shape (n, p)
-        From :func:`check_X`.
+        From :func:`reliefe.validation.check_X`.
     profile : reliefe.columns.Profile, optional
         From there, too.
     n_jobs : int or None

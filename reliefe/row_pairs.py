@@ -72,7 +72,7 @@ class Pairs:
         block.below[part], block.above[part] = below, above
 
     def thresholds(self, distances, places, rule, threshold):
-        """Return what the distances (b, n) of the samples at some places have to be less than to be near."""
+        """Return what the distances (b, n) from some places have to be less than for samples to be near."""
         b, n = distances.shape
         block = Block(b, n, self._n_classes, distances.dtype, distances)
         self.set_thresholds(block, places, rule, threshold, 0, b)

@@ -151,8 +151,8 @@ def convergence(
     -------
     DataFrame
         One line per data set × family of rankers × number of iterations, ascending: ``dataset``, ``ranker``,
-        ``family``, ``label``, ``n_iterations`` (for "every sample once" the largest number of training rows of a
-        fold), ``every_row`` (bool), ``mean``, ``lower``, ``upper`` (corrected resampled t; NaN with one fold),
+        ``family``, ``label``, ``n_iterations`` (for "every sample once" the largest number of training samples of
+        a fold), ``every_row`` (bool), ``mean``, ``lower``, ``upper`` (corrected resampled t; NaN with one fold),
         ``minimum``, ``maximum``, ``n_folds``. Rankers of which a fold is missing or failed are left out.
 
     Notes

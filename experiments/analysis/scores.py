@@ -103,7 +103,7 @@ def measures_of(task: str) -> dict[str, Measure]:
 
 
 def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> np.ndarray:
-    """Return one number per sample.
+    """Return one number per row.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def score_table(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> 
     Parameters
     ----------
     rows : DataFrame
-        From :func:`complete_rows`, of one protocol.
+        From :func:`experiments.analysis.selection.complete_rows`, of one protocol.
     measure, average
         As for :func:`fold_scores`.
 
@@ -240,7 +240,7 @@ def averages(table: pd.DataFrame, *, higher_is_better: bool = True, confidence: 
     Parameters
     ----------
     table : DataFrame
-        From :func:`experiments.analysis.scores.score_table`.
+        From :func:`score_table`.
     higher_is_better : bool, default=True
         Which end is best.
     confidence : float, default=0.95
@@ -251,8 +251,8 @@ def averages(table: pd.DataFrame, *, higher_is_better: bool = True, confidence: 
     DataFrame
         Best first: ``ranker``, ``mean`` and ``sd`` over data sets (n − 1; NaN for one), ``minus_sd``, ``plus_sd``
         (mean ∓ sd), ``lower``, ``upper`` (t interval of the mean over data sets; NaN for one), ``minimum``,
-        ``maximum``, ``n_datasets``. Rankers that :func:`~experiments.analysis.scores.comparable` leaves out are not
-        among them. ``attrs["datasets"]`` lists the data sets, ``attrs["left_out"]`` the rankers left out and
+        ``maximum``, ``n_datasets``. Rankers that :func:`comparable` leaves out are not among them.
+        ``attrs["datasets"]`` lists the data sets, ``attrs["left_out"]`` the rankers left out and
         ``attrs["not_common"]`` the data sets that some compared ranker lacks.
     """
     kept, left_out = comparable(table)

@@ -300,7 +300,7 @@ def standing(
     frame : DataFrame
         Rows, under the names of ``expected``.
     expected : DataFrame
-        From :func:`experiments.analysis.selection.expected_of`.
+        From :func:`expected_of`.
     running : iterable of (data set, protocol, ranker, repeat)
         Cells that some process is at now.
 

@@ -191,7 +191,7 @@ def _defaults(path: Path) -> dict[str, str]:
 
 
 def _size_made(text: str) -> dict[str, str]:
-    """Rows and columns of a data set that is made on the spot, as far as its YAML file states them."""
+    """Return how many samples and features a data set made on the spot has, as far as its YAML file states them."""
     settings = dict(
         re.findall(r"^\s+(n_rows|order|n_informative|n_redundant|n_noise):\s*(\d+)\s*$", text, flags=re.M)
     )

@@ -91,7 +91,7 @@ def conforming(group: str, block: Any, origin: str) -> dict[str, Any]:
 
 
 def _check_measure(protocol: dict[str, Any], origin: str) -> None:
-    """Check that a protocol splits the rows, or measures all of them."""
+    """Check that a protocol splits the samples, or measures all of them."""
     measure, n_splits = protocol["measure"], protocol["n_splits"]
     if measure is None and n_splits < 2:
         raise ConfigError(f"{origin}: protocol.n_splits must be at least 2, not {n_splits}")

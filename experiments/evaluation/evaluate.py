@@ -296,7 +296,7 @@ def evaluate_measurement(
 
 @dataclass(frozen=True)
 class _Part:
-    """The rows of one fold."""
+    """The samples of one fold."""
 
     fold: int
     seed: int

@@ -77,7 +77,7 @@ class DaskExecutor:
     cluster : distributed cluster or None
         The cluster, where it is this executor's to close.
     n_workers, n_workers_here, n_threads : int
-        As for :class:`experiments.execution.local.Executor`.
+        As for :class:`experiments.execution.backend.Executor`.
     """
 
     is_local = False

@@ -280,7 +280,7 @@ class _Loader:
 
 
 def _drawn(config: Mapping[str, Any]) -> tuple[str, int | None, int]:
-    """Tell data sets apart: what is read from where, and which sample of its rows is drawn."""
+    """Tell data sets apart: what is read from where, and which random subset of its samples is drawn."""
     paths = config["paths"]
     where = [config["dataset"], str(paths["local_data"]), paths.get("cache")]
     source = json.dumps(where, sort_keys=True, default=str)

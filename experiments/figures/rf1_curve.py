@@ -248,7 +248,7 @@ def in_panels(
     same : sequence of sequence of str, default=()
         Rankers that are the same on this data set. Those of one panel are one line, under all their names.
     score : str, default="F1"
-        As for :func:`experiments.figures.rf1_curve.draw`.
+        As for :func:`draw`.
 
     Returns
     -------

@@ -139,7 +139,7 @@ def densities(points: pd.DataFrame, density: pd.DataFrame, *, title: str, note: 
 
 
 def latent_dimension(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
-    """Draw the points and the line of a latent dimension: a panel for each kind of rows of one data set.
+    """Draw the points and the line of a latent dimension: a panel for each form of one data set's samples.
 
     Parameters
     ----------

@@ -102,8 +102,8 @@ def fit_predict_labels(learner: Any, X_train: Any, y_train: np.ndarray, X_test: 
         n_grown += n_more
         n_more = max(1, _TOGETHER // max(1, learner.estimators_[-1].tree_.value.nbytes))
         learner.estimators_[:] = [None] * n_grown  # their number is all that the next part asks for
-    # Dividing first, as the forest does: it decides what counts as a draw. A label of which the training rows know
-    # one class only has zeros in the place of others, which never win.
+    # Dividing first, as the forest does: it decides what counts as a draw. A label of which the training samples
+    # know one class only has zeros in the place of others, which never win.
     winners = np.argmax(votes / n_trees, axis=2)
     predicted = np.empty((X_test.shape[0], y_train.shape[1]), dtype=y_train.dtype)
     for label, classes in enumerate(learner.classes_):

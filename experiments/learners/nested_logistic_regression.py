@@ -141,7 +141,7 @@ class NestedLogisticRegression(ClassifierMixin, BaseEstimator):
         basis, lengths = rows.basis(X.shape[1])
         start = None
         if before is not None:
-            # The smallest coefficients that give the training rows what they had.
+            # The smallest coefficients that give the training samples what they had.
             n_before = before.coef_.shape[1]
             products = np.asarray(X[:, :n_before] @ before.coef_.T)
             start = (basis.T @ products / lengths[:, None]).T, before.intercept_

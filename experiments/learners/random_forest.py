@@ -163,7 +163,7 @@ def fit_predict(
         return targets.classes.take(np.argmax(votes, axis=1))
     assert targets.always is not None and targets.never is not None  # there are labels
     votes_against /= learner.n_estimators
-    # A label that all training rows have, or none, has one class only.
+    # A label that all training samples have, or none, has one class only.
     predicted = (votes > votes_against) | targets.always
     return (predicted & ~targets.never).astype(y_train.dtype)
 

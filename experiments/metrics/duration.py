@@ -21,7 +21,7 @@ class Size:
     targets : int
         Classes, or labels; 1 for a numeric target.
     labels : bool
-        Whether a row has several labels instead of one class.
+        Whether a sample has several labels instead of one class.
     sparse : bool
         Whether it is kept sparse.
     """
@@ -85,7 +85,7 @@ def fold_seconds(
     return FoldSeconds(_ranking(target, ranking, size), embeddings, _learning(learner, size, n_points))
 
 
-#: Of embedding the labels of a row.
+#: Of embedding the labels of a sample.
 _TARGETS = {"cosine": 5e-3, "hyperbolic": 1e-2}
 
 

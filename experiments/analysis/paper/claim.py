@@ -298,7 +298,7 @@ def shared_missing(missing: Sequence[str]) -> tuple[str, list[str]]:
     Parameters
     ----------
     missing : sequence of str
-        The column ``missing`` of :func:`check`.
+        The column ``missing`` of :func:`experiments.analysis.paper.claims.check`.
 
     Returns
     -------

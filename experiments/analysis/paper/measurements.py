@@ -45,8 +45,9 @@ def points(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
         phases
             ``phase``, ``seconds``, ``share`` (of all phases);
         recovery
-            ``n_features``, ``n_informative``, ``top`` (1, 2, 5, 10, … and the number of informative columns),
-            ``found`` (informative columns among the ``top`` best), ``share`` (of what could have been found there).
+            ``n_features``, ``n_informative``, ``top`` (1, 2, 5, 10, … and the number of informative features),
+            ``found`` (informative features among the ``top`` best), ``share`` (of what could have been found
+            there).
 
         Rows with a status other than "ok", and phases without times, are left out.
 
@@ -76,9 +77,9 @@ def recovered(frame: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``family`` (the data set without its seed and number of noise columns), ``ranker``, ``n_noise``, ``share``
-        (mean share of the informative columns among as many best), ``n_datasets``; ordered as the rows are, then by
-        ``n_noise``.
+        ``family`` (the data set without its seed and number of noise features), ``ranker``, ``n_noise``, ``share``
+        (mean share of the informative features among as many best), ``n_datasets``; ordered as the rows are, then
+        by ``n_noise``.
     """
     table = points(frame, "recovery")
     table = table[table["top"] == table["n_informative"]]
@@ -96,7 +97,7 @@ def recovered(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _family(dataset: str) -> str:
-    """Take seed and number of noise columns out of a name such as ``xor[source.n_noise=20,source.seed=1]``."""
+    """Take seed and number of noise features out of a name such as ``xor[source.n_noise=20,source.seed=1]``."""
     name, bracket, changes = dataset.partition("[")
     if not bracket:
         return name
@@ -281,7 +282,8 @@ def _adaptive_k_words(row: Mapping[str, Any]) -> str:
     k = np.concatenate([np.asarray(each, dtype=np.int64) for each in found["neighbors"]])
     counts = np.concatenate([np.asarray(each, dtype=np.int64) for each in found["counts"]])
     low, middle, high = np.percentile(np.repeat(k, counts), [5, 50, 95], method="lower")
-    return f"k: median {middle}, 5 % to 95 % {low} to {high}; classes of {min(found['class_sizes'])} rows and more"
+    smallest = min(found["class_sizes"])
+    return f"k: median {middle}, 5 % to 95 % {low} to {high}; classes of {smallest} samples and more"
 
 
 def _phases_words(row: Mapping[str, Any]) -> str:
@@ -345,7 +347,7 @@ def density_of_neighbors(
     Parameters
     ----------
     counted : DataFrame
-        From :func:`experiments.analysis.paper.measurements.points`, kind "adaptive_k".
+        From :func:`points`, kind "adaptive_k".
     bandwidth : float, default=0.08
         Standard deviation of the Gaussian kernel, decades. One for all curves: a rule that goes by the standard
         deviation smears the two ends of a data set whose rows take either one neighbour or nearly all.

@@ -39,7 +39,7 @@ def growth(seconds: pd.DataFrame, sizes: pd.DataFrame) -> pd.DataFrame:
     seconds : DataFrame
         Data sets × rankers, mean seconds of a fit (:func:`experiments.analysis.scores.score_table`).
     sizes : DataFrame
-        From :func:`experiments.analysis.paper.tables.dataset_table`.
+        From :func:`dataset_table`.
 
     Returns
     -------

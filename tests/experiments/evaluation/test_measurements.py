@@ -320,7 +320,7 @@ def test_points_of_each_kind():
     words = measurements.summary(rows)["result"].tolist()
     assert words == [
         "non-zeros 0.5000 → 0.3500 with the estimated ε = 1.5",
-        "k: median 2, 5 % to 95 % 1 to 2; classes of 5 rows and more",
+        "k: median 2, 5 % to 95 % 1 to 2; classes of 5 samples and more",
         "4 s: b 75%, a 25%",
         "no times: more threads were at work than there are cores",
     ]
