@@ -1,4 +1,4 @@
-"""Make the published results again from the rows in results/published, or collect these rows: CONTRIBUTING.md."""
+"""Make the published results from the rows in results/published, or collect these rows (see CONTRIBUTING.md)."""
 
 from __future__ import annotations
 

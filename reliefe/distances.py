@@ -1,4 +1,4 @@
-"""Where distances between samples come from: features (ReliefF, SURF and its kin) or an embedding (ReliefE)."""
+"""Where distances between samples come from: features (ReliefF, the SURF rankers) or an embedding (ReliefE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SURF and its kin: every sample within a distance is a neighbour."""
+"""SURF, SURF*, MultiSURF and MultiSURF*: every sample within a distance is a neighbour."""
 
 from __future__ import annotations
 

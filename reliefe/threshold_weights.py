@@ -1,4 +1,4 @@
-"""Relief weights from every sample within a distance (SURF and its kin): distances → thresholds → weights."""
+"""Relief weights from every sample within a distance (the SURF rankers): distances → thresholds → weights."""
 
 from __future__ import annotations
 

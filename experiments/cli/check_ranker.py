@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from experiments.cli.subcommand import started
+from experiments.cli.subcommand import run_subcommand
 from experiments.config.compose import compose_runs
 from experiments.errors import ConfigError
 from experiments.programs import program
@@ -37,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
     int
         Exit code: 0, 1 when a check failed, 2 for bad input, 130 for Ctrl-C.
     """
-    return started(argv, lambda: USAGE.replace("PROGRAM", program("check-ranker")), _check)
+    return run_subcommand(argv, lambda: USAGE.replace("PROGRAM", program("check-ranker")), _check)
 
 
 def _check(argv: Sequence[str]) -> int:

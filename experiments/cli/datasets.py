@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from experiments.cli.subcommand import started
+from experiments.cli.subcommand import run_subcommand
 from experiments.config.compose import compose_runs
 from experiments.config.help import names
 from experiments.datasets.overview import as_list, as_markdown, as_text, find_out
@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
     int
         Exit code: 0, 1 for what is wrong with data, 2 for bad input, 130 for Ctrl-C.
     """
-    return started(argv, lambda: USAGE.replace("PROGRAM", program("datasets")), _run)
+    return run_subcommand(argv, lambda: USAGE.replace("PROGRAM", program("datasets")), _run)
 
 
 def _run(argv: Sequence[str]) -> int:

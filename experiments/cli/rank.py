@@ -19,7 +19,7 @@ import numpy as np
 from experiments.cli.rank_arguments import command, in_own_words, layout_of, option, parser, turned
 from experiments.cli.rank_folder import placed, result_folder
 from experiments.cli.ranking import chosen_ranker, could_be_classes, ranked_table
-from experiments.cli.subcommand import started
+from experiments.cli.subcommand import run_subcommand
 from experiments.datasets.table import Table, read_table
 from experiments.errors import BadInputError, ConfigError, meant_file
 from experiments.formatting import count, duration
@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
     int
         Exit code: 0, 2 for bad input, 130 for Ctrl-C.
     """
-    return started(argv, lambda: parser().format_help(), _parsed, stopped="stopped; nothing was written")
+    return run_subcommand(argv, lambda: parser().format_help(), _parsed, stopped="stopped; nothing was written")
 
 
 def _parsed(argv: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from experiments.errors import BadInputError
 from experiments.printing import prepare_output
 
 
-def started(
+def run_subcommand(
     argv: Sequence[str],
     usage: Callable[[], str],
     act: Callable[[Sequence[str]], int],

@@ -271,7 +271,7 @@ class _KeptNear(_Kept):
 
 
 class _KeptZones(_Kept):
-    """SURF and its kin."""
+    """SURF, MultiSURF and their starred variants."""
 
     _whole = True
 
