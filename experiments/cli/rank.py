@@ -41,7 +41,9 @@ def main(argv: Sequence[str]) -> int:
     int
         Exit code: 0, 2 for bad input, 130 for Ctrl-C.
     """
-    return run_subcommand(argv, lambda: parser().format_help(), _parsed, stopped="stopped; nothing was written")
+    return run_subcommand(
+        argv, lambda: parser().format_help(), _parsed, stopped="stopped; nothing was written"
+    )
 
 
 def _parsed(argv: Sequence[str]) -> int:
