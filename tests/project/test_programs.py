@@ -32,6 +32,12 @@ print("errors", file=sys.stderr)
 """
 
 
+@pytest.fixture(autouse=True)
+def room_for_servers(monkeypatch):
+    """Whatever tests before these have started."""
+    monkeypatch.setattr(programs, "_MOST_SERVERS", 100)
+
+
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "modules").mkdir()
@@ -109,6 +115,14 @@ def test_two_programs_draw_different_random_numbers():
     code = "import random, numpy; print(random.random(), numpy.random.random())"
     one, other = (programs.run([sys.executable, "-c", code], capture_output=True, text=True) for _ in "ab")
     assert all(a != b for a, b in zip(one.stdout.split(), other.stdout.split(), strict=True))
+
+
+def test_a_variable_that_the_tests_themselves_have_by_now_is_passed_on(monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "svg")
+    code = "import os, matplotlib; print(os.environ['MPLBACKEND'], matplotlib.get_backend())"
+    with programs.start([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as program:
+        assert isinstance(program, programs.Program)
+        assert program.communicate(timeout=300)[0] == "svg svg\n"
 
 
 def test_what_is_read_when_python_starts_takes_a_start_as_usual():
