@@ -144,9 +144,8 @@ def latent_dimension(points: pd.DataFrame, *, title: str, note: str = "") -> Fig
     Parameters
     ----------
     points : DataFrame
-        From :func:`experiments.analysis.paper.measurements.points`, kind
-        "latent_dimension", one data set and repeat.
-        A slope of NaN has no line.
+        From :func:`experiments.analysis.paper.measurements.points`, kind "latent_dimension", one data set and
+        repeat. A slope of NaN has no line.
     title : str
         Above the panels.
     note : str, default=""

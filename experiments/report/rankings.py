@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -38,7 +39,7 @@ def write_best_features(comparison: Comparison, results: Path) -> list[Path]:
         ``tables/<group>_best_features.csv`` (the best 20 of every data set and ranker) and ``.tex`` (the best
         three).
     """
-    group, found, labels = comparison.group, comparison.best_features, comparison.labels
+    group, found = comparison.group, comparison.best_features
     tables = Tables(results)
     tables.csv(found.drop(columns=_LEFT_OUT), group.name, "best_features")
     firsts = found[found["place"] <= _SHOWN_FEATURES]
@@ -46,17 +47,15 @@ def write_best_features(comparison: Comparison, results: Path) -> list[Path]:
         pair: "; ".join(f"{line.feature} ({percent(line.chosen)})" for line in part.itertuples())
         for pair, part in firsts.groupby(["dataset", "ranker"], sort=False)
     }
-    shown = {"Ranker": [labels[ranker] for ranker in comparison.rankers]}
-    for dataset in found["dataset"].unique():
-        shown[str(dataset)] = [texts.get((dataset, ranker), "–") for ranker in comparison.rankers]
+    shown = _by_dataset(comparison, found["dataset"].unique(), texts)
     tables.latex(
-        pd.DataFrame(shown),
+        shown,
         group.name,
         "best_features",
         caption=f"Features that rankers chose most often in the study {group.study}, {group.extent}; in brackets "
         f"the share of folds in which the feature is among the first {TOP}.",
         notes=[*best_features_notes(found), *(f"Missing: {line}." for line in comparison.missing_lines)],
-        columns="l" * len(shown),
+        columns="l" * shown.shape[1],
     )
     return tables.written
 
@@ -168,12 +167,19 @@ def _means(comparison: Comparison) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _of_each(comparison: Comparison) -> pd.DataFrame:
-    """Set out the top features' stability: a line for each ranker, a column for each data set."""
+    """Set out the top features' stability on each data set."""
     texts = {
         (line["dataset"], line["ranker"]): _interval(line) for line in comparison.stability.to_dict("records")
     }
+    return _by_dataset(comparison, comparison.stability["dataset"].unique(), texts)
+
+
+def _by_dataset(
+    comparison: Comparison, datasets: Iterable[str], texts: Mapping[tuple[str, str], str]
+) -> pd.DataFrame:
+    """Set out the texts of (data set, ranker): a line for each ranker, a column for each data set."""
     shown = {"Ranker": [comparison.labels[ranker] for ranker in comparison.rankers]}
-    for dataset in comparison.stability["dataset"].unique():
+    for dataset in datasets:
         shown[str(dataset)] = [texts.get((dataset, ranker), "–") for ranker in comparison.rankers]
     return pd.DataFrame(shown)
 
