@@ -22,13 +22,16 @@ from folders import TESTS
 from experiments.processes import THREAD_VARIABLES
 
 #: Variables that Python or a library reads when it starts or is imported: a program that is to have others than the
-#: tests themselves is started as usual. Those at the end can be given to a process that runs already.
+#: tests themselves is started as usual.
 _READ_AT_START = (
+    "APPDATA",
     "BLIS",
+    "HOME",
     "JAX",
     "LANG",
     "LC_",
     "LD_",
+    "LOCALAPPDATA",
     "MALLOC",
     "MKL",
     "MPL",
@@ -36,8 +39,12 @@ _READ_AT_START = (
     "NUMEXPR",
     "OMP",
     "OPENBLAS",
+    "PYTHON",
+    "TZ",
+    "VECLIB",
+    "XDG",
 )
-_READ_AT_START += ("VECLIB", "PYTHON", "TZ", "XDG", "HOME", "APPDATA", "LOCALAPPDATA")
+#: These can be given to a process that runs already.
 _FREE = ("PYTHONPATH", "PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE")
 _servers = {}
 #: How many there may be; each takes some 250 MiB and four seconds.
@@ -150,7 +157,7 @@ def start(command, **options):
     return (Program if _can_be_forked(command, environment) else subprocess.Popen)(command, **options)
 
 
-def run(command, *, capture_output=False, timeout=None, check=False, **options):
+def run(command, *, capture_output=False, timeout=None, **options):
     """Run a program until it ends; options and result as those of ``subprocess.run``."""
     if capture_output:
         options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -160,10 +167,7 @@ def run(command, *, capture_output=False, timeout=None, check=False, **options):
         except BaseException:
             program.kill()
             raise
-    done = subprocess.CompletedProcess(program.args, program.returncode, output, errors)
-    if check:
-        done.check_returncode()
-    return done
+    return subprocess.CompletedProcess(program.args, program.returncode, output, errors)
 
 
 class Program:
