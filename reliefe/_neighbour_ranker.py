@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils import ClassifierTags, check_random_state
 
 from reliefe.base import Prepared, Ranker, without_noise
@@ -62,33 +61,12 @@ class NeighbourRanker(Ranker):
         # Kernels are imported here: they cost a second, which `import reliefe` should not.
         from reliefe import compatible
         from reliefe.engine import Phases, relief_weights
-        from reliefe.parameters import categories_of, discrete_columns
-        from reliefe.validation import check_response, check_X, check_y
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
-            self.check_parameters()
-            categories = categories_of(self._parameter("discrete_features"), X)
-            X, profile = check_X(self, X, y, self._parameter("missing"), self.n_jobs, categories)
-            n, p = X.shape
-            self._check_selection_against(p)
-            if self.target == "regression":
-                y = check_response(y, n)
-            else:
-                y, self.classes_ = check_y(y, n)
-            skrebate = self._parameter("compatible") is not None
-            if skrebate and sparse.issparse(y):
-                raise ValueError(
-                    f'{type(self).__name__}: compatible="skrebate" takes one class per sample, but y has '
-                    f"{y.shape[1]} labels, which scikit-rebate does not know; use compatible=None."
-                )
-            sample_weight = self._checked_weight(sample_weight, y, n)
-            given = (self._parameter("discrete_features"), self._parameter("discrete_threshold"), X)
-            names = getattr(self, "feature_names_in_", None)
-            discrete = discrete_columns(*given, profile, self.n_jobs, names=names, categories=categories)
-            if discrete is not None:
-                self.discrete_features_ = discrete
+            X, profile, y, sample_weight, discrete = self._checked(X, y, sample_weight)
+            n = X.shape[0]
             random_state = check_random_state(self.random_state)
         with phases("normalise"):
             Z, full = self._prepared(X, profile, discrete)
@@ -99,7 +77,7 @@ class NeighbourRanker(Ranker):
             target.weigh(sample_weight, rows)
         # No more than the samples there are: the arrays behind this cannot hold any integer.
         groups = target.groups(None if self.n_neighbors == "adaptive" else min(self.n_neighbors, Z.shape[0]))
-        if skrebate and compatible.both_kinds(discrete):
+        if self._parameter("compatible") is not None and compatible.both_kinds(discrete):
             with phases("distances"):
                 neighbours_of = compatible.distances(Z, discrete, groups)
         else:

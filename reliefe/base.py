@@ -29,6 +29,16 @@ class Prepared(NamedTuple):
     rows: np.ndarray  #: that were updated from, ascending
 
 
+class _Checked(NamedTuple):
+    """Data of a fit, checked, and what is known about them."""
+
+    X: Any
+    profile: Any  #: of the values of dense data, None of sparse ones
+    y: Any  #: as in :class:`Prepared`
+    weight: np.ndarray | None  #: of samples
+    discrete: np.ndarray | None  #: mask of features
+
+
 class Ranker(SelectorMixin, BaseEstimator):
     """A ranker of features: weights become ranks, and ranks a selection.
 
@@ -98,6 +108,39 @@ class Ranker(SelectorMixin, BaseEstimator):
         self.n_components_ = embedded.n_components
         with phases("distances"):
             return EmbeddedRows(embedded.E, self.metric, groups)
+
+    def _checked(self, X, y, sample_weight):
+        """Check parameters and data, in the order in which a user would want to hear of faults."""
+        from reliefe.parameters import categories_of, discrete_columns
+        from reliefe.validation import check_X
+
+        self.check_parameters()
+        categories = categories_of(self._parameter("discrete_features"), X)
+        X, profile = check_X(self, X, y, self._parameter("missing"), self.n_jobs, categories)
+        n, p = X.shape
+        self._check_selection_against(p, depth=5)
+        y = self._checked_target(y, n)
+        weight = self._checked_weight(sample_weight, y, n)
+        given = (self._parameter("discrete_features"), self._parameter("discrete_threshold"), X)
+        names = getattr(self, "feature_names_in_", None)
+        discrete = discrete_columns(*given, profile, self.n_jobs, names=names, categories=categories)
+        if discrete is not None:
+            self.discrete_features_ = discrete
+        return _Checked(X, profile, y, weight, discrete)
+
+    def _checked_target(self, y, n):
+        """Return y as classes, label sets or range-normalised numbers, if the ranker takes it."""
+        from reliefe.validation import check_response, check_y
+
+        if self.target == "regression":
+            return check_response(y, n)
+        y, self.classes_ = check_y(y, n)
+        if sparse.issparse(y) and self._parameter("compatible") is not None:
+            raise ValueError(
+                f'{type(self).__name__}: compatible="skrebate" takes one class per sample, but y has '
+                f"{y.shape[1]} labels, which scikit-rebate does not know; use compatible=None."
+            )
+        return y
 
     def _check_weight_of_classes(self, weight, codes):
         """Refuse weights that leave one class only, or that have no counterpart where scikit-rebate is followed."""
@@ -220,7 +263,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         check_is_fitted(self, "ranking_")
         return unsigned(self.feature_importances_, self.ranking_)
 
-    def _check_selection_against(self, p, depth=4):
+    def _check_selection_against(self, p, depth):
         if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:
             warnings.warn(
                 f"n_features_to_select={self.n_features_to_select} is more than the {p} features of X; all of them "

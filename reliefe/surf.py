@@ -94,27 +94,15 @@ class _ThresholdRanker(Ranker):
         from reliefe.distances import Groups
         from reliefe.engine import Phases
         from reliefe.near import near_groups, near_weights
-        from reliefe.parameters import categories_of, discrete_columns
         from reliefe.scaling import any_missing, normalise_mixed
         from reliefe.targets import Classes
         from reliefe.threshold_weights import Rule, threshold_weights
-        from reliefe.validation import check_X
 
         started = time.perf_counter()
         phases = Phases(type(self).__name__ if self.verbose else None)
         with phases("validation"):
-            self.check_parameters()
-            categories = categories_of(self.discrete_features, X)
-            X, profile = check_X(self, X, y, self.missing, self.n_jobs, categories)
+            X, profile, y, sample_weight, discrete = self._checked(X, y, sample_weight)
             n, p = X.shape
-            self._check_selection_against(p)
-            y = self._checked_target(y, n)
-            sample_weight = self._checked_weight(sample_weight, y, n)
-            given = (self.discrete_features, self.discrete_threshold, X)
-            names = getattr(self, "feature_names_in_", None)
-            discrete = discrete_columns(*given, profile, self.n_jobs, names=names, categories=categories)
-            if discrete is not None:
-                self.discrete_features_ = discrete
             random_state = check_random_state(self.random_state)
             gaps = any_missing(X) if profile is None else not profile.known.all()
             if self.compatible and self.embedding is not None and gaps:
@@ -159,7 +147,7 @@ class _ThresholdRanker(Ranker):
         return Prepared(Z, full, y, np.arange(n))
 
     def _checked_target(self, y, n):
-        """Return y as classes, label sets or range-normalised numbers, if the ranker takes it."""
+        """Return y as classes; no article says how label sets or numbers are ranked."""
         from reliefe.validation import check_classes
 
         y, self.classes_ = check_classes(self, y, n)
@@ -232,18 +220,7 @@ class _NearRanker(_ThresholdRanker):
         self.target = target
         self.target_distance = target_distance
 
-    def _checked_target(self, y, n):
-        from reliefe.validation import check_response, check_y
-
-        if self.target == "regression":
-            return check_response(y, n)
-        y, self.classes_ = check_y(y, n)
-        if sparse.issparse(y) and self.compatible is not None:
-            raise ValueError(
-                f'{type(self).__name__}: compatible="skrebate" takes one class per sample, but y has '
-                f"{y.shape[1]} labels, which scikit-rebate does not know; use compatible=None."
-            )
-        return y
+    _checked_target = Ranker._checked_target
 
     def __sklearn_tags__(self):
         """Say what kinds of input are taken."""

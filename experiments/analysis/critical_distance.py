@@ -10,6 +10,7 @@ Source: J. Demšar: Statistical Comparisons of Classifiers over Multiple Data Se
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -116,8 +117,14 @@ def critical_distance(n_rankers: int, n_datasets: int, alpha: float = 0.05) -> f
             f"a critical distance needs at least 2 rankers, 1 data set and alpha between 0 and 1, not {n_rankers}, "
             f"{n_datasets} and {alpha}"
         )
-    q = stats.studentized_range.isf(alpha, n_rankers, np.inf) / np.sqrt(2)
+    q = _studentized_range(alpha, n_rankers) / np.sqrt(2)
     return float(q * np.sqrt(n_rankers * (n_rankers + 1) / (6 * n_datasets)))
+
+
+@cache
+def _studentized_range(alpha: float, n_rankers: int) -> float:
+    """Upper quantile with infinitely many degrees of freedom; scipy finds it by integrating, again and again."""
+    return float(stats.studentized_range.isf(alpha, n_rankers, np.inf))
 
 
 def compare_ranks(
@@ -183,12 +190,9 @@ def _per_dataset(frame: pd.DataFrame) -> pd.DataFrame:
             f"ranker {name} has an infinite score; leave it out, or give NaN for not finished"
         )
     # skipna: a mean over the folds that are there would compare rankers on different folds.
-    by = frame.groupby(level=0, sort=False)
-    return (
-        by.agg(lambda values: values.mean(skipna=False))
-        if frame.index.nlevels > 1 or by.ngroups < len(frame)
-        else frame
-    )
+    if frame.index.nlevels == 1 and frame.index.is_unique:
+        return frame
+    return frame.groupby(level=0, sort=False).agg(lambda values: values.mean(skipna=False))
 
 
 def _common(table: pd.DataFrame) -> pd.DataFrame:

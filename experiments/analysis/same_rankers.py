@@ -17,7 +17,8 @@ import pandas as pd
 
 from experiments.analysis.ties import TIE
 
-_CURVES = ("f1_micro", "f1_macro")
+#: What is compared, fold by fold: numbers of features, and F1 at each of them.
+_CURVES = ("grid", "f1_micro", "f1_macro")
 
 #: Ranker of skrebate → the one that stands for it.
 STAND_INS = {
@@ -61,9 +62,13 @@ def same_rankers(rows: pd.DataFrame) -> SameRankers:
         data sets, and have on each of them, in every fold, the same numbers of features and the same micro and
         macro F1 at each of them, to 1e-12 of the larger value.
     """
+    folds = list(zip(rows["repeat"].tolist(), rows["fold"].tolist(), strict=True))
+    along = [
+        np.concatenate(each).astype(float) for each in zip(*(rows[name] for name in _CURVES), strict=True)
+    ]
     curves = {
-        (str(dataset), str(ranker)): _curves(part)
-        for (dataset, ranker), part in rows.groupby(["dataset", "ranker"], sort=False)
+        (str(dataset), str(ranker)): {folds[place]: along[place] for place in places}
+        for (dataset, ranker), places in rows.groupby(["dataset", "ranker"], sort=False).indices.items()
     }
     rankers = [str(each) for each in rows["ranker"].unique()]
     of_ranker: dict[str, dict[str, dict[tuple, np.ndarray]]] = {ranker: {} for ranker in rankers}
@@ -117,15 +122,6 @@ def same_in_words(
         known = "with every target distance" if len(of) > 1 and set(of) == every else ", ".join(of)
         parts.append(" = ".join(names) + (f" ({known})" if known else ""))
     return "; ".join(parts)
-
-
-def _curves(part: pd.DataFrame) -> dict[tuple, np.ndarray]:
-    """Return, fold by fold, the F1 along the ranking, with the numbers of features."""
-    found = {}
-    for row in part[["repeat", "fold", "grid", *_CURVES]].itertuples(index=False):
-        arrays = [np.asarray(each, dtype=float) for each in (row.grid, row.f1_micro, row.f1_macro)]
-        found[int(row.repeat), int(row.fold)] = np.concatenate(arrays)
-    return found
 
 
 def _groups(rankers: Sequence[str], curves: Mapping[str, Mapping[str, Mapping]]) -> list[tuple[str, ...]]:

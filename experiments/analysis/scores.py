@@ -136,32 +136,21 @@ def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> 
     if measure not in _CURVES:
         raise ValueError(f"measure must be one of {', '.join(MEASURES)}, not {measure!r}")
     statistic, size = _CURVES[measure]
-    return f1_along(rows, np.max if statistic == "best" else np.mean, size, average)
+    return _along(rows, np.max if statistic == "best" else np.mean, size, average)
 
 
-def f1_along(rows: pd.DataFrame, function: Callable, size: int | None, average: str) -> np.ndarray:
-    """Sum the F1 curve of every row up in one number.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows with status "ok".
-    function : callable
-        Array → number.
-    size : int or None
-        Only points with at most so many features; None = all.
-    average : {"micro", "macro"}
-        Which F1.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,)
-    """
-    numbers = np.empty(len(rows))
-    for place, (grid, curve) in enumerate(zip(rows["grid"], rows[f"f1_{average}"], strict=True)):
+def _along(rows: pd.DataFrame, function: Callable, size: int | None, average: str) -> np.ndarray:
+    """Sum up the F1 curve of each row, to at most ``size`` features, in one number."""
+    grids, curves = (rows[name].to_list() for name in ("grid", f"f1_{average}"))
+    of_length: dict[tuple[int, int], list[int]] = {}
+    for place, grid in enumerate(grids):
         # The grid ascends, so the top ones come first; a grid has always a first point.
         n_points = len(grid) if size is None else max(1, int(np.searchsorted(grid, size, side="right")))
-        numbers[place] = function(np.asarray(curve, dtype=float)[:n_points])
+        of_length.setdefault((len(grid), n_points), []).append(place)
+    numbers = np.empty(len(rows))
+    for (_, n_points), places in of_length.items():
+        table = np.array([curves[place] for place in places], dtype=np.float64)
+        numbers[places] = function(table[:, :n_points], axis=1)
     return numbers
 
 
@@ -259,10 +248,11 @@ def averages(table: pd.DataFrame, *, higher_is_better: bool = True, confidence: 
     shared = common(kept) if kept.shape[1] else kept.iloc[:0]
     n = len(shared)
     lines = []
+    quantile = stats.t.ppf(0.5 + confidence / 2, n - 1) if n > 1 else np.nan
     for ranker in shared.columns if n else []:
         values = shared[ranker].to_numpy(dtype=float)
         mean, sd = float(values.mean()), float(values.std(ddof=1)) if n > 1 else np.nan
-        half = stats.t.ppf(0.5 + confidence / 2, n - 1) * sd / np.sqrt(n) if n > 1 else np.nan
+        half = quantile * sd / np.sqrt(n) if n > 1 else np.nan
         around = [mean - sd, mean + sd, mean - half, mean + half]
         lines.append([ranker, mean, sd, *around, float(values.min()), float(values.max()), n])
     columns = ["ranker", "mean", "sd", "minus_sd", "plus_sd", "lower", "upper", "minimum", "maximum"]

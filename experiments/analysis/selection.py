@@ -207,17 +207,20 @@ def coverage(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = Non
 
 def _counted(rows: pd.DataFrame, expected: pd.DataFrame) -> pd.DataFrame:
     lines = []
-    groups = {tuple(pair): rows.loc[index] for pair, index in rows.groupby(PAIR, sort=False).groups.items()}
+    places = rows.groupby(PAIR, sort=False).indices
+    none = np.empty(0, dtype=np.int64)
+    repeat, bad = rows["repeat"].to_numpy(dtype=np.int64), (rows["status"] != "ok").to_numpy()
     for line in expected.to_dict("records"):
-        mine = groups.get(tuple(line[name] for name in PAIR), rows.iloc[:0])
-        failed = mine[mine["status"] != "ok"]
-        n_whole = int((mine.groupby("repeat")["fold"].nunique() == line["n_splits"]).sum())
+        mine = places.get(tuple(line[name] for name in PAIR), none)
+        failed = mine[bad[mine]]
+        # Each fold is there once (study_rows): a repeat has as many folds as rows.
+        n_whole = int((np.bincount(repeat[mine]) == line["n_splits"]).sum())
         n_expected = line["n_splits"] * line["n_repeats"]
         n_ok = len(mine) - len(failed)
         reasons = []
         if n_whole < line["n_repeats"]:
             reasons.append(f"{n_whole} of {count(line['n_repeats'], 'repeat')}")
-        for status, part in failed.groupby("status", sort=False):
+        for status, part in rows.iloc[failed].groupby("status", sort=False) if failed.size else ():
             said = BAD_STATUSES[str(status)]
             reasons.append(f"{len(part)} of {count(n_expected, 'fold')} {said}: {_kinds(part['error'])}")
         lines.append(

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.selection import PAIR, Selection, select
-from experiments.analysis.ties import equalised, first_best
+from experiments.analysis.ties import equalised, first_bests
 
 #: How F1 is averaged over classes. Micro is the paper's.
 AVERAGES = ("micro", "macro")
@@ -82,7 +82,11 @@ def summary(frame: pd.DataFrame | Selection, expected: pd.DataFrame | None = Non
     selection = select(frame, expected)
     covered, rows = selection.coverage, selection.rows
     rows = rows[rows["status"] == "ok"]
-    groups = {tuple(pair): _numbers(group) for pair, group in rows.groupby(PAIR, sort=False)}
+    columns = _columns(rows)
+    groups = {
+        pair: _numbers({name: values[places] for name, values in columns.items()})
+        for pair, places in rows.groupby(PAIR, sort=False).indices.items()
+    }
     lines = [groups.get(pair, {}) for pair in covered[PAIR].itertuples(index=False, name=None)]
     numbers = pd.DataFrame(lines, columns=_NUMBERS, index=covered.index).astype("float64")
     summed = pd.concat([covered, numbers], axis=1)
@@ -145,30 +149,56 @@ def publishable(summed: pd.DataFrame) -> pd.DataFrame:
     return table.astype(dict.fromkeys(counts, "Int64"))
 
 
-def _numbers(rows: pd.DataFrame) -> dict[str, Any]:
+def _columns(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Take the columns that are summed up out of the frame, whose groups would be slow to make as frames."""
+    curves = ["grid", *(f"f1_{average}" for average in AVERAGES)]
+    scalars = [
+        name.format(average) for average in AVERAGES for name in ("best_f1_{}", "aurf1_{}", "f1_{}_all")
+    ]
+    scalars += ["fit_seconds", "warm_up_seconds", "peak_memory_mib", "latent_dimension", "n_features"]
+    return {
+        **{name: rows[name].to_numpy(dtype=object) for name in curves},
+        **{name: rows[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in scalars},
+        "n_rows": (rows["n_train"] + rows["n_test"]).to_numpy(dtype=np.float64, na_value=np.nan),
+        "converged": rows["learner_converged"].fillna(True).to_numpy(dtype=bool),
+    }
+
+
+def _numbers(columns: dict[str, np.ndarray]) -> dict[str, Any]:
     numbers: dict[str, Any] = {}
     for average in AVERAGES:
-        best = rows[f"best_f1_{average}"].to_numpy(dtype=float)
-        pairs = zip(rows["grid"], rows[f"f1_{average}"], strict=True)
         # Of equal scores the first counts, which has the smallest number of features.
-        at = [grid[first_best(curve)] for grid, curve in pairs]
-        area = rows[f"aurf1_{average}"].dropna().to_numpy(dtype=float)
-        whole = rows[f"f1_{average}_all"].to_numpy(dtype=float)
-        values = (*_mean_sd(best), float(np.median(at)), *_mean_sd(area), *_mean_sd(whole))
+        at = [
+            grid[best]
+            for grid, best in zip(columns["grid"], first_bests(columns[f"f1_{average}"]), strict=True)
+        ]
+        best, area, whole = (
+            columns[name.format(average)] for name in ("best_f1_{}", "aurf1_{}", "f1_{}_all")
+        )
+        values = (*_mean_sd(best), float(np.median(at)), *_mean_sd(_known(area)), *_mean_sd(whole))
         numbers |= zip((name.format(average) for name in _OF_AVERAGE), values, strict=True)
-    seconds = rows["fit_seconds"].dropna().to_numpy(dtype=float)  # null in folds whose times do not count
-    mean, sd = _mean_sd(seconds)
+    mean, sd = _mean_sd(_known(columns["fit_seconds"]))  # null in folds whose times do not count
+    latent = _known(columns["latent_dimension"])
     return numbers | {
-        "rf1_undefined_folds": int(rows["aurf1_micro"].isna().sum()),
+        "rf1_undefined_folds": int(np.isnan(columns["aurf1_micro"]).sum()),
         "fit_seconds_mean": mean,
         "fit_seconds_sd": sd,
-        "warm_up_seconds_max": rows["warm_up_seconds"].max(),
-        "peak_memory_mib_max": rows["peak_memory_mib"].max(),
-        "latent_dimension": rows["latent_dimension"].astype(float).median(),
-        "learner_not_converged_folds": int((~rows["learner_converged"].fillna(True).astype(bool)).sum()),
-        "n_rows": (rows["n_train"] + rows["n_test"]).max(),
-        "n_features": rows["n_features"].max(),
+        "warm_up_seconds_max": _largest(columns["warm_up_seconds"]),
+        "peak_memory_mib_max": _largest(columns["peak_memory_mib"]),
+        "latent_dimension": np.median(latent) if latent.size else np.nan,
+        "learner_not_converged_folds": int((~columns["converged"]).sum()),
+        "n_rows": _largest(columns["n_rows"]),
+        "n_features": _largest(columns["n_features"]),
     }
+
+
+def _known(values: np.ndarray) -> np.ndarray:
+    return values[~np.isnan(values)]
+
+
+def _largest(values: np.ndarray) -> float:
+    known = _known(values)
+    return float(known.max()) if known.size else np.nan
 
 
 def _mean_sd(values: np.ndarray) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pandas as pd
 
 #: Means this close to one another are equal, as a share of the larger one.
 TIE = 1e-12
+#: Farther apart than numbers that are equal to the next, many of them in a row.
+_NEAR = 1e-6
 
 
 def equalised(values: Any) -> np.ndarray:
@@ -85,8 +88,33 @@ def tied_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> pd.Data
     return equalised_rows(table).rank(axis=1, ascending=not higher_is_better, method="average")
 
 
+def first_bests(curves: Sequence[Any]) -> list[int]:
+    """Find in each of several curves the first point that is as high as its highest.
+
+    Parameters
+    ----------
+    curves : sequence of float array of shape (n_points,)
+        Of any lengths; at least one point each, no NaN.
+
+    Returns
+    -------
+    list of int
+        Positions; a point that differs from the highest by rounding alone is as high.
+    """
+    if len({len(curve) for curve in curves}) == 1:
+        table = np.array([*curves], dtype=np.float64)
+        highest = table.max(axis=1, keepdims=True)
+        # Where no other point comes near the highest, whatever hangs together below does not matter.
+        near = (table >= highest - _NEAR * np.abs(highest)) & (table != highest)
+        found = table.argmax(axis=1)
+        for row in np.flatnonzero(near.any(axis=1)):
+            found[row] = np.argmax(equalised(table[row]))
+        return found.tolist()
+    return [int(np.argmax(equalised(curve))) for curve in curves]
+
+
 def first_best(curve: Any) -> int:
-    """Find the first point of a curve that is as high as its highest.
+    """As :func:`first_bests`, of one curve.
 
     Parameters
     ----------
@@ -96,7 +124,5 @@ def first_best(curve: Any) -> int:
     Returns
     -------
     int
-        Its position; a point that differs from the highest by rounding alone is as high.
     """
-    curve = equalised(curve)
-    return int(np.argmax(curve))
+    return first_bests([curve])[0]

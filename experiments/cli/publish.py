@@ -314,15 +314,20 @@ class Shown:
         One for each group of comparable data sets; none where something else than rankings was measured.
     frame : DataFrame
         Its rows.
-    protocols : dict of str to mapping
-        Name → block.
+    configs : list of mapping
+        What it asks for, published or not.
     """
 
     name: str
     about: str
     comparisons: list[Comparison]
     frame: pd.DataFrame
-    protocols: dict[str, ResolvedConfig]
+    configs: list[ResolvedConfig]
+
+    @property
+    def protocols(self) -> dict[str, ResolvedConfig]:
+        """Name → block."""
+        return {each["protocol"]["name"]: each["protocol"] for each in self.configs}
 
 
 def compared(name: str, folder: Path = FOLDER) -> Shown:
@@ -343,8 +348,7 @@ def compared(name: str, folder: Path = FOLDER) -> Shown:
     from experiments.analysis.groups import groups_of
 
     frame, configs = rows(name, folder)
-    protocols = {each["protocol"]["name"]: each["protocol"] for each in configs}
-    return Shown(name, _about(name), [compare(frame, each) for each in groups_of(configs)], frame, protocols)
+    return Shown(name, _about(name), [compare(frame, each) for each in groups_of(configs)], frame, configs)
 
 
 def show_all(folder: Path = FOLDER) -> Path:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.cli import publish
-from experiments.cli.publish import FOLDER
+from experiments.cli.publish import FOLDER, Shown
 from experiments.cli.published_story import FIGURES, story
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
@@ -49,32 +49,27 @@ def update_part(text: str, name: str, content: str) -> str:
     return f"{before}{begin}\n{content.strip()}\n{end}{after}"
 
 
-def overview(name: str, folder: Path = FOLDER) -> str:
+def overview(study: Shown) -> str:
     """Say in Markdown what came out of a published study: who was best, scores, what is missing.
 
     Parameters
     ----------
-    name : str
-        The study.
-    folder : Path, optional
-        Where its rows lie.
+    study : Shown
+        From :func:`experiments.cli.publish.compared`.
 
     Returns
     -------
     str
     """
-    from experiments.analysis.comparison import compare
-    from experiments.analysis.groups import groups_of
     from experiments.report.page.sentences import extent
 
-    frame, configs = publish.rows(name, folder)
-    protocols = {each["protocol"]["name"]: each["protocol"] for each in configs}
+    protocols = study.protocols
     parts = []
-    for group in groups_of(configs):
-        comparison = compare(frame, group)
+    for comparison in study.comparisons:
+        group = comparison.group
         ranks = comparison.ranks["best_f1"]
         asked = dict.fromkeys(
-            each["dataset_key"] for each in configs if each["protocol"]["name"] == group.protocol
+            each["dataset_key"] for each in study.configs if each["protocol"]["name"] == group.protocol
         )
         table, seconds = (comparison.scores[each].reindex(list(asked)) for each in ("best_f1", "fit_seconds"))
         order = list(table.columns)
@@ -102,7 +97,7 @@ def overview(name: str, folder: Path = FOLDER) -> str:
         if comparison.missing_lines:
             lines += ["", "Missing:", "", *(f"* {line}" for line in comparison.missing_lines)]
         parts.append("\n".join(lines))
-    return "\n\n".join([*parts, *_measured(frame, configs)])
+    return "\n\n".join([*parts, *_measured(study.frame, study.configs)])
 
 
 def _measured(frame: pd.DataFrame, configs: Sequence[ResolvedConfig]) -> list[str]:
@@ -218,12 +213,19 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
     BadInputError
         If something is missing.
     """
+    claims = claims_overview(folder)
+    back = f"[All results](../results.md). {_MADE}"
+    studies = {name: publish.compared(name, folder) for name in publish.studies(folder)}
+    overviews = {name: overview(study) for name, study in studies.items()}
+    pages = {
+        _PAGES / f"{name}.md": "\n\n".join([f"# {name}", back, study.about, overviews[name]])
+        for name, study in studies.items()
+    }
     readme = PROJECT_ROOT / "README.md"
     absent = _absent(_MAIN)
-    claims = claims_overview(folder)
     short = "\n\n".join(
         [
-            overview(_MAIN, folder),
+            overviews[_MAIN],
             claims.partition("\n")[0]
             + " [docs/results.md](docs/results.md) tells what holds and what does not, and leads to the claims one "
             "by one and to the other studies.",
@@ -232,15 +234,8 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
             f"```bash\npython run.py study=mcc dataset={','.join(absent)}\n```",
         ]
     )
-    told, pages = [], {}
-    back = f"[All results](../results.md). {_MADE}"
-    for name in publish.studies(folder):
-        told.append(publish.compared(name, folder))
-        pages[_PAGES / f"{name}.md"] = "\n\n".join(
-            [f"# {name}", back, told[-1].about, overview(name, folder)]
-        )
     pages[_PAGES / "claims.md"] = "\n\n".join(["# The paper's claims", back, _ABOUT_CLAIMS, claims])
-    pages[_PAGES.parent / "results.md"] = story(told, _read_claims(folder))
+    pages[_PAGES.parent / "results.md"] = story(list(studies.values()), _read_claims(folder))
     return {
         readme: update_part(readme.read_text(encoding="utf-8"), "published", short),
         **{file: text + "\n" for file, text in pages.items()},

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from experiments.config import help
+from experiments.config import catalog, help
 from experiments.config.display_names import make_names_distinct, named, with_changes
 from experiments.config.numeric_targets import for_numbers
 from experiments.config.override_texts import spelled, written
@@ -102,10 +102,10 @@ def compose_runs(argv: Sequence[str], conf: Path | None = None) -> Plan:
     command = read_arguments(argv)
     folders, groups = [conf], (*GROUPS, *_SHORTHANDS)
     if command.config_dir is not None:
-        folders.append(help.own_folder(command.config_dir, conf, groups))
+        folders.append(catalog.own_folder(command.config_dir, conf, groups))
     if command.action == "help":
         return Plan("help", [], help.help_text(folders, groups))
-    choices = {group: help.files(folders, group) for group in groups}
+    choices = {group: catalog.files(folders, group) for group in groups}
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 

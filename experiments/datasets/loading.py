@@ -352,7 +352,7 @@ def _add_dense(digest: Any, X: np.ndarray) -> None:
         digest.update(part[part != 0].astype("<f8").tobytes())
 
 
-def sampled(data: Dataset, max_rows: int | None, seed: int) -> Dataset:
+def subsample(data: Dataset, max_rows: int | None, seed: int) -> Dataset:
     """Draw samples without replacement, where a data set has more than may be used.
 
     Parameters

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from experiments import datasets
-from experiments.datasets.loading import sampled
+from experiments.datasets.loading import subsample
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluation.cell import Cell, cells_of, learner_of
 from experiments.evaluation.evaluate import make_learner
@@ -254,7 +254,7 @@ class _Loader:
             self._loaded[source] = datasets.load(
                 config["dataset"], paths["local_data"], cache=paths.get("cache"), download=download
             )
-        return sampled(self._loaded[source], max_rows, seed)
+        return subsample(self._loaded[source], max_rows, seed)
 
     def _unread(self, config: Mapping[str, Any]) -> datasets.Dataset | KnownData | None:
         """Return the data set if it is published: read where its files are here, else what is known of it."""

@@ -47,13 +47,14 @@ def checked(
         if claim.pairs and claim.about in pool.paper:
             pairs.setdefault(claim.about, {}).update(dict.fromkeys(claim.pairs))
 
-    def sampled(rankings: Mapping[str, paper.Rankings], what: str) -> dict[str, Posteriors | None]:
+    def posteriors_of(rankings: Mapping[str, paper.Rankings], what: str) -> dict[str, Posteriors | None]:
         return {
-            about: posteriors.sampled_pairs(rankings[about].scored, list(wanted), what, results, say=say)
+            about: posteriors.of_pairs(rankings[about].scored, list(wanted), what, results, say=say)
             for about, wanted in pairs.items()
         }
 
-    own, related = sampled(pool.paper, f"{name}_claims"), sampled(pool.related, f"{name}_claims_related")
+    own = posteriors_of(pool.paper, f"{name}_claims")
+    related = posteriors_of(pool.related, f"{name}_claims_related")
     return paper.check(pool, own, related)
 
 

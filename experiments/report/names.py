@@ -38,7 +38,7 @@ class Names:
     @property
     def page(self) -> str:
         """Stem of the page."""
-        return file_stem(self._study or _selection(self._configs))
+        return file_stem(self._study or _data_sets_and_rankers(self._configs))
 
     def of_pair(self, dataset: str, protocol: str) -> str:
         """Return the stem of the table and the figure of one data set under one protocol.
@@ -55,7 +55,7 @@ class Names:
         if self._study is not None:
             return file_stem(self._study, dataset, protocol)
         return file_stem(
-            _selection(
+            _data_sets_and_rankers(
                 each
                 for each in self._configs
                 if (each["dataset_key"], each["protocol"]["name"]) == (dataset, protocol)
@@ -78,10 +78,12 @@ class Names:
         """
         if self._study is not None:
             return (self._study,) if self._study == protocol else (self._study, protocol)
-        return (_selection(each for each in self._configs if each["protocol"]["name"] == protocol),)
+        return (
+            _data_sets_and_rankers(each for each in self._configs if each["protocol"]["name"] == protocol),
+        )
 
 
-def _selection(configs: Iterable[Mapping[str, Any]]) -> str:
+def _data_sets_and_rankers(configs: Iterable[Mapping[str, Any]]) -> str:
     asked = sorted({(_data_set(each), _protocol(each), _ranker(each)) for each in configs})
     several = [sorted({each[place] for each in asked}) for place in range(3)]
     nouns = ("data_sets", "protocols", "rankers")

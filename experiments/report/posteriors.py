@@ -28,7 +28,7 @@ _AT_ONCE = 24
 _NUMBERS = ("r_hat", "ess", "divergences", "n_draws")
 
 
-def sampled(
+def of_group(
     rows: pd.DataFrame | Selection,
     group: Group,
     results: Path,
@@ -77,7 +77,7 @@ def sampled(
     return posteriors_of(pairs, answers, sampling)
 
 
-def sampled_pairs(
+def of_pairs(
     rows: pd.DataFrame,
     wanted: Sequence[tuple[str, str]],
     name: str,

@@ -87,7 +87,7 @@ def write(
     for group in groups_of(configs, absent):
         selection = select(frame, group.expected)
         posterior = (
-            None if group.varies_iterations else posteriors.sampled(selection, group, results, say=say)
+            None if group.varies_iterations else posteriors.of_group(selection, group, results, say=say)
         )
         comparison = compare(selection, group, posterior=posterior, feature_names=feature_names)
         found.comparisons.append(comparison)

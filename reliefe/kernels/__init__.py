@@ -11,6 +11,10 @@ Kernels are compiled once and kept on disk. Two things would make such copies wr
 - numba's sorts are closures whose symbols carry a running number of the process that compiled them. Copies from two
   processes may give one name to two different sorts, and the linker then takes either. Kernels use
   :mod:`reliefe.kernels.sorting` instead of ``np.sort`` and ``np.argsort``.
+
+numba compiles a kernel once more for each literal that another kernel hands it, and takes a variable that starts at
+a literal for that literal until it has seen what becomes of it. What is handed on starts as ``np.int64(0)``
+therefore, and flags are ``np.bool_(True)``: compiling ReliefF takes a quarter less.
 """
 
 from __future__ import annotations

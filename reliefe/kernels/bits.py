@@ -119,7 +119,7 @@ def _pack_by_row(flat, row_step, column_step, columns, cuts, equal, with_gaps, c
             _take(flat, i * row_step, column_step, columns, c, min(c1, c + WORD), values[c - c0 :])
         plane = 0
         if with_gaps:
-            _compare(values, values, 1, True, ones)
+            _compare(values, values, 1, np.bool_(True), ones)
             _put_words(eights, n_words, words)
             plane = 1
         for s in range(cuts.shape[0]):
@@ -150,7 +150,7 @@ def _pack_by_column(flat, row_step, column_step, columns, cuts, equal, with_gaps
                 for r in range(height):
                     values[r] = flat[start + r * row_step]
                 if with_gaps:
-                    _compare(values[:height], values, 1, True, ones)
+                    _compare(values[:height], values, 1, np.bool_(True), ones)
                     _put_words(eights, 1, blocks[0, k:])
                 for s in range(cuts.shape[0]):
                     _compare(values[:height], cuts[s, c + k :], 0, equal, ones)

@@ -142,7 +142,7 @@ def manhattan_dense(columns, sums, depth, unit, positions, mirrored, lo, hi, out
     query = np.zeros((min(p, depth), SIDE), dtype=columns.dtype)
     totals = np.zeros(SIDE * _LANES, dtype=columns.dtype)
     before = np.zeros(SIDE * _LANES if p > depth else 0, dtype=np.int64)
-    for r0, r1, m0, m1 in tiles(lo, hi, positions[0], mirrored, n, _LANES):
+    for r0, r1, m0, m1 in tiles(lo, hi, positions[0], mirrored, n, np.int64(_LANES)):
         others = sums[m0:m1]
         before[:] = 0
         for j0 in range(0, p, depth):

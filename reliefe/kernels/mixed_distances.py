@@ -101,7 +101,7 @@ def add_dense(columns, missing, positions, mirrored, lo, hi, out, known):
         The rows to measure from, as places in a column.
     mirrored : bool
         Whether ``positions`` are consecutive numbers. Distances to places among them that come before ``lo`` are
-        then left to :func:`reliefe.kernels.bits.mirror`.
+        then left to :func:`reliefe.kernels.tiles.mirror`.
     lo, hi : int
         Range of ``positions`` to work on; no more than 64 with ``mirrored``.
     out : float64 array of shape (≥ b, n)

@@ -34,7 +34,7 @@ def _kth_smallest(keys, m, k, heap):
     for t in range(k, m):
         if keys[t] < heap[0]:
             heap[0] = keys[t]
-            _sift_down(heap, k, 0)
+            _sift_down(heap, k, np.int64(0))
     return heap[0]
 
 
@@ -115,7 +115,7 @@ def _select(keys, ids, m, k, tolerance, partial, complete, heap, near_keys, near
         limit = kth + width
         if partial and limit > complete:
             return -1
-        c = 0
+        c = np.int64(0)
         for t in range(m):
             near_keys[c] = keys[t]
             near[c] = ids[t]
@@ -226,11 +226,12 @@ def nearest_per_class(
                 for t in range(m):
                     keys[t] = measured[listed[t]]
                     ids[t] = members[start + listed[t]]
-                found = _select(keys, ids, m, k, tolerance, True, complete, heap, near_keys, near, out)
+                some = np.bool_(True)
+                found = _select(keys, ids, m, k, tolerance, some, complete, heap, near_keys, near, out)
                 if found >= 0:
                     counts[r, q] = found
                     continue
-            m = 0
+            m = np.int64(0)
             for t in range(stop - start):
                 keys[m] = measured[t]
                 ids[m] = members[start + t]
@@ -241,8 +242,10 @@ def nearest_per_class(
                     heap[t] = keys[t]
                 sort(heap, m)
                 wanted = _adaptive_count(heap[:m], tolerance)
+            complete = infinite + 0 * tolerance  # of the type that it has above
+            some = np.bool_(False)
             counts[r, q] = _select(
-                keys, ids, m, wanted, tolerance, False, infinite, heap, near_keys, near, out
+                keys, ids, m, wanted, tolerance, some, complete, heap, near_keys, near, out
             )
 
 

@@ -144,7 +144,7 @@ def _settle(
         low = kth - margin
         high = kth + margin
         sure = 0
-        c = 0
+        c = np.int64(0)
         for s in range(n_listed):
             t = s if everybody else listed[s]
             key = keys[t]
@@ -161,7 +161,7 @@ def _settle(
         if not everybody:
             _fix(matrix, i, factor, own)
         for t in range(c):
-            exact[t] = _exact(matrix, own, unsure[t], factor)
+            exact[t] = _exact(matrix, own, np.int64(unsure[t]), factor)
         sort_pairs(exact, unsure, c)
         last = missing
         while last < c and exact[last] - exact[last - 1] <= tolerance:
@@ -180,7 +180,7 @@ def _settle(
         margin *= 4.0
         everybody = True
         n_listed = keys.shape[0]
-    _insertion_sort(out, 0, k - 1)  # k is small, and what was sure is in order already
+    _insertion_sort(out, np.int64(0), k - 1)  # k is small, and what was sure is in order already
 
 
 @kernel()
@@ -227,18 +227,19 @@ def _settle_adaptive(
                 out[c] = ids[t]
                 c += 1
         return c
-    c = 0
+    c = np.int64(0)
     _fix(matrix, i, factor, own)
     for t in range(size):
         if ids[t] != i:
-            exact[c] = _exact(matrix, own, ids[t], factor)
+            exact[c] = _exact(matrix, own, np.int64(ids[t]), factor)
             unsure[c] = ids[t]
             c += 1
     for t in range(c):
         scratch[0, t] = exact[t]
     sort(scratch[0], c)
     wanted = _adaptive_count(scratch[0, :c], tolerance)
-    return _select(exact, unsure, c, wanted, tolerance, False, np.int64(0), scratch[0], scratch[1], near, out)
+    some = np.bool_(False)
+    return _select(exact, unsure, c, wanted, tolerance, some, np.int64(0), scratch[0], scratch[1], near, out)
 
 
 @kernel()
@@ -389,5 +390,5 @@ def nearest_first(matrix, rows, segment_ptr, counts, factor, tolerance, lo, hi, 
             near = neighbours[r, segment_ptr[q] : segment_ptr[q + 1]]
             m = counts[r, q]
             for t in range(m):
-                keys[t] = _exact(matrix, own, near[t], factor)
+                keys[t] = _exact(matrix, own, np.int64(near[t]), factor)
             _order(keys, near, m, tolerance)

@@ -226,7 +226,18 @@ def pair_weights(distances, positions, class_ptr, below, above, near_factors, fa
     """
     for r in range(lo, hi):
         row = distances[r]
-        _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, 0, row.shape[0], out[r])
+        _one_way(
+            row,
+            r,
+            class_ptr,
+            below[r],
+            above[r],
+            near_factors,
+            far_factors,
+            np.int64(0),
+            row.shape[0],
+            out[r],
+        )
         out[r, positions[r]] = 0.0
 
 
@@ -271,7 +282,7 @@ def list_pairs(
         row = distances[r]
         own = _class_of(first + r, class_ptr)
         # What stands in the block before the row is listed there.
-        _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, 0, first, both)
+        _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, np.int64(0), first, both)
         _one_way(row, r, class_ptr, below[r], above[r], near_factors, far_factors, first + r + 1, n, both)
         later = row[first + r + 1 : first + b]
         sums = both[first + r + 1 : first + b]
@@ -282,7 +293,7 @@ def list_pairs(
         for t in range(later.shape[0]):
             d = later[t]
             sums[t] += near[t] if d < low[t] else (beyond[t] if d > high[t] else 0.0)
-        count = 0
+        count = np.int64(0)
         for k in range(ends.shape[1]):
             start = k * TILE_ROWS
             stop = min(n, start + TILE_ROWS)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from reliefe.kernels import kernel
 
 #: Rows that are measured from together.
-SIDE = 64
+SIDE = np.int64(64)
 
 
 @kernel()

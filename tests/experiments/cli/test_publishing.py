@@ -146,7 +146,7 @@ def test_seconds_are_means_over_data_sets_that_all_with_times_have(run, tmp_path
     untimed = (frame["dataset"] == "wine") & (frame["ranker"] == "relieff")
     partly = frame.assign(fit_seconds=frame["fit_seconds"].mask(untimed))
     monkeypatch.setattr(publish, "rows", lambda *_: (partly, configs("tiny", folder)))
-    text = published_texts.overview("tiny", folder)
+    text = published_texts.overview(publish.compared("tiny", folder))
     assert "seconds of one fit, mean over breast_cancer." in text
     (line,) = [each for each in text.splitlines() if each.startswith("| Mutual information |")]
     mine = frame[(frame["dataset"] == "breast_cancer") & (frame["ranker"] == "mutual_information")]
@@ -252,7 +252,7 @@ def test_published_figures_are_one_small_file_each(run):
 
 def test_the_overview_has_the_numbers_of_the_rows(run):
     frame, folder = run
-    text = published_texts.overview("tiny", folder)
+    text = published_texts.overview(publish.compared("tiny", folder))
     for ranker, name in (("relieff", "ReliefF"), ("mutual_information", "Mutual information")):
         (line,) = [line for line in text.splitlines() if line.startswith(f"| {name} |")]
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -263,7 +263,7 @@ def test_the_overview_has_the_numbers_of_the_rows(run):
     index = json.loads((folder / "rows" / "cells.json").read_text())
     index["tiny"] = [each for each in index["tiny"] if each[1:3] != ["wine", "relieff"]]
     (folder / "rows" / "cells.json").write_text(json.dumps(index))
-    text = published_texts.overview("tiny", folder)
+    text = published_texts.overview(publish.compared("tiny", folder))
     (line,) = [line for line in text.splitlines() if line.startswith("| ReliefF |")]
     assert line.split("|")[3].strip() == "–"
     assert "seconds of one fit, mean over breast_cancer." in text  # the one on which both have times
@@ -273,7 +273,7 @@ def test_the_overview_has_the_numbers_of_the_rows(run):
 @pytest.mark.parametrize("name", ["phases", "adaptive_k", "sparsity", "latent_dimension"])
 def test_measurements_have_their_numbers_in_the_overview(name):
     frame, asked = publish.rows(name)
-    text = published_texts.overview(name)
+    text = published_texts.overview(publish.compared(name))
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
     pairs = frame[frame["status"] == "ok"][["dataset", "ranker"]].drop_duplicates()
     assert len(lines) == len(pairs) > 0

@@ -161,12 +161,12 @@ def test_posteriors_of_another_study_are_taken_up(tmp_path, monkeypatch):
 
     monkeypatch.setattr(posteriors, "_run", made_up)
     few = [config for config in configs if config["ranker_key"] != "poor"]
-    posteriors.sampled(frame, groups_of(few)[0], tmp_path)
+    posteriors.of_group(frame, groups_of(few)[0], tmp_path)
     assert len(sampled) == 3
     sampled.clear()
     for config in configs:
         config["study"] = "mcc+poor"
-    found = posteriors.sampled(frame, groups_of(configs)[0], tmp_path)
+    found = posteriors.of_group(frame, groups_of(configs)[0], tmp_path)
     assert len(found.table) == 6
     assert len(sampled) == 3 and all("poor" in pair for pair in sampled)
 
@@ -191,8 +191,8 @@ def test_published_posteriors_are_taken_up(tmp_path, monkeypatch):
     nothing = {"r_hat": 1.0, "ess": 500.0, "divergences": 0, "n_draws": 4, "message": ""}
     answer = {"probabilities": np.array([0.2, 0.3, 0.5]), "draws": np.ones((2, 3)) / 3, **nothing}
     monkeypatch.setattr(posteriors, "_run", lambda pairs: [answer for _ in pairs])
-    posteriors.sampled(frame, group, tmp_path / "published")
+    posteriors.of_group(frame, group, tmp_path / "published")
     monkeypatch.setattr(posteriors, "_run", lambda pairs: pytest.fail(f"{len(pairs)} pairs sampled again"))
-    found = posteriors.sampled(frame, group, tmp_path)
+    found = posteriors.of_group(frame, group, tmp_path)
     assert len(found.table) == 6 and found.table["p_rope"].eq(0.3).all()
     assert not (tmp_path / "tables").exists()

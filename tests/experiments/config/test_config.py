@@ -13,8 +13,8 @@ import pytest
 import yaml
 from scipy.io import savemat
 
+from experiments.config.catalog import names
 from experiments.config.compose import GROUPS, PROJECT_ROOT, compose_runs
-from experiments.config.help import names
 from experiments.datasets import load
 from experiments.errors import BadInputError, ConfigError
 from experiments.evaluation.cell import cells_of

@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from experiments.config import compose
+from experiments.config.catalog import files
 from experiments.config.compose import GROUPS, PROJECT_ROOT, compose_runs
-from experiments.config.help import files
 from experiments.errors import ConfigError
 
 CONF = PROJECT_ROOT / "conf"

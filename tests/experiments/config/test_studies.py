@@ -11,8 +11,8 @@ import pytest
 import yaml
 from folders import SEARCH_PATH
 
+from experiments.config.catalog import names
 from experiments.config.compose import PROJECT_ROOT, compose_runs
-from experiments.config.help import names
 from experiments.errors import BadInputError, ConfigError
 from experiments.evaluation import cell as cells
 from experiments.evaluation.cell import cells_of

@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from experiments.config.compose import compose_runs
 from experiments.datasets import load
 from experiments.datasets.assignment import Assignment
-from experiments.datasets.loading import sampled
+from experiments.datasets.loading import subsample
 from experiments.errors import ConfigError, DatasetError
 from experiments.evaluation.cell import cells_of
 from experiments.evaluation.splits import SplitError, folds
@@ -107,7 +107,7 @@ def test_samples_that_are_left_out_take_their_groups_along(table):
     _, codes = np.unique(frame["patient"][kept].astype(int), return_inverse=True)
     assert grouped.assignment.numbers.tolist() == codes.tolist()
     assert own.assignment.numbers.tolist() == [row % 4 for row in kept]
-    few = sampled(grouped, 20, seed=0)
+    few = subsample(grouped, 20, seed=0)
     rows = [np.flatnonzero((grouped.X == row).all(axis=1))[0] for row in few.X]
     _, codes = np.unique(grouped.assignment.numbers[rows], return_inverse=True)
     assert few.assignment.numbers.tolist() == codes.tolist()

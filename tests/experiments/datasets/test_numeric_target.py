@@ -8,7 +8,7 @@ from sklearn.datasets import dump_svmlight_file, load_diabetes, make_friedman1
 
 from experiments.config.compose import compose_runs
 from experiments.datasets import load
-from experiments.datasets.loading import checksum_of, sampled
+from experiments.datasets.loading import checksum_of, subsample
 from experiments.errors import ConfigError, DatasetError
 
 N = 30
@@ -205,7 +205,7 @@ def test_friedman1_is_the_published_function_of_its_informative_features():
 
 def test_a_sample_of_the_rows_keeps_numbers(tmp_path):
     data = loaded(table(tmp_path, Y))
-    some = sampled(data, 12, 0)
+    some = subsample(data, 12, 0)
     assert some.X.shape == (12, 3) and some.y.dtype == np.float64
     rows = [int(np.flatnonzero((data.X == row).all(axis=1))[0]) for row in some.X]
     assert rows == sorted(rows) and some.y.tolist() == Y[rows].tolist()

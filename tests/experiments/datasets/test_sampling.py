@@ -7,7 +7,7 @@ from scipy import sparse
 from experiments.analysis.groups import groups_of
 from experiments.analysis.paper.tables import dataset_table
 from experiments.config.compose import compose_runs
-from experiments.datasets.loading import Dataset, checksum_of, sampled
+from experiments.datasets.loading import Dataset, checksum_of, subsample
 from experiments.errors import ConfigError
 from experiments.execution.runner import run_study
 from experiments.report.page.sentences import extent
@@ -29,7 +29,7 @@ def classes():
 
 
 def test_rows_stay_whole_and_in_order_and_classes_keep_their_shares(classes):
-    drawn = sampled(classes, 50, seed=0)
+    drawn = subsample(classes, 50, seed=0)
     rows = drawn.X[:, 0].astype(int)
     assert drawn.X.shape == (50, 2) and np.all(np.diff(rows) > 0)
     assert np.array_equal(drawn.X[:, 1], rows % 2)
@@ -42,12 +42,12 @@ def test_rows_stay_whole_and_in_order_and_classes_keep_their_shares(classes):
 
 def test_a_class_without_a_row_left_is_gone():
     y = np.repeat([0, 1, 2], [1, 60, 40]).astype(np.int64)
-    drawn = sampled(made_up(np.arange(101.0)[:, None], y), 10, seed=0)
+    drawn = subsample(made_up(np.arange(101.0)[:, None], y), 10, seed=0)
     assert drawn.class_names == ("b", "c") and np.bincount(drawn.y).tolist() == [6, 4]
 
 
 def test_the_seed_alone_decides_which_rows(classes):
-    first, again, other = (sampled(classes, 50, seed=seed) for seed in (0, 0, 1))
+    first, again, other = (subsample(classes, 50, seed=seed) for seed in (0, 0, 1))
     assert first.checksum == again.checksum and np.array_equal(first.X, again.X)
     assert other.checksum != first.checksum and len({first.checksum, classes.checksum}) == 2
     assert first.checksum == checksum_of("multiclass", first.X, first.y)
@@ -55,21 +55,21 @@ def test_the_seed_alone_decides_which_rows(classes):
 
 @pytest.mark.parametrize("max_rows", [None, 100, 101])
 def test_a_data_set_that_is_small_enough_is_taken_as_it_is(classes, max_rows):
-    assert sampled(classes, max_rows, seed=0) is classes
+    assert subsample(classes, max_rows, seed=0) is classes
 
 
 def test_columns_of_labels_stay_in_sparse_data_too():
     rng = np.random.default_rng(0)
     X = sparse.csr_matrix((rng.random((40, 6)) < 0.3) * np.arange(1.0, 41.0)[:, None])
     y = sparse.csr_matrix((rng.random((40, 5)) < 0.2).astype(np.int8))
-    drawn = sampled(made_up(X, y, "multilabel"), 7, seed=0)
+    drawn = subsample(made_up(X, y, "multilabel"), 7, seed=0)
     assert sparse.isspmatrix_csr(drawn.X) and drawn.X.shape == (7, 6) and drawn.y.shape == (7, 5)
     assert drawn.class_names == tuple("abcde")
     places = [int(row.data[0]) - 1 for row in drawn.X if row.nnz]
     with_values = [r for r in range(7) if drawn.X[r].nnz]
     assert places == sorted(places) and len(places) > 2
     assert np.array_equal(drawn.y[with_values].toarray(), y[places].toarray())
-    as_dense = sampled(made_up(X.toarray(), y, "multilabel"), 7, seed=0)
+    as_dense = subsample(made_up(X.toarray(), y, "multilabel"), 7, seed=0)
     assert as_dense.checksum == drawn.checksum
 
 

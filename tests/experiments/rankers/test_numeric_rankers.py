@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import f_regression
 
 from experiments.cli import main
+from experiments.config.catalog import names
 from experiments.config.compose import compose_runs
-from experiments.config.help import names
 from experiments.config.numeric_targets import for_numbers
 from experiments.errors import BadInputError, RankerError
 from experiments.evaluation.cell import cells_of

@@ -11,8 +11,8 @@ from made_up import config, frame, repeats
 from made_up_rows import study
 
 from experiments import report
+from experiments.config.catalog import names
 from experiments.config.compose import compose_runs
-from experiments.config.help import names
 from experiments.paths import conf_folder, file_stem
 from experiments.report.names import Names
 

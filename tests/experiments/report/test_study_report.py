@@ -357,7 +357,7 @@ def test_a_table_is_written_whole_with_all_digits(tmp_path):
 
 def posteriors_of(made, configs, results, **settings):
     (group,) = groups_of(configs)
-    return posteriors.sampled(made, group, results, **settings)
+    return posteriors.of_group(made, group, results, **settings)
 
 
 def test_pairs_are_the_folds_of_both_on_common_data_sets():
@@ -619,17 +619,17 @@ def test_claims_that_were_checked_on_more_rows_are_shown_and_not_written(tmp_pat
 def test_posteriors_of_claims_are_those_of_the_study_where_scores_are_the_same(tmp_path, asked):
     frame, _ = study(["d", "e", "f"], SOME, **FEW)
     pair = ("reliefe", "relieff")
-    first = posteriors.sampled_pairs(frame, [pair], "one", tmp_path)
+    first = posteriors.of_pairs(frame, [pair], "one", tmp_path)
     assert asked == [[pair]] and first.n_datasets(*pair) == 3
-    again = posteriors.sampled_pairs(frame, [pair], "other", tmp_path)
+    again = posteriors.of_pairs(frame, [pair], "other", tmp_path)
     assert len(asked) == 1 and again.of(*pair) == first.of(*pair), "kept for whoever has the same scores"
     # A data set with more repeats than another is compared on those that both have.
     more = frame[frame["dataset"] == "d"].assign(repeat=1)
-    third = posteriors.sampled_pairs(pd.concat([frame, more]), [pair], "third", tmp_path)
+    third = posteriors.of_pairs(pd.concat([frame, more]), [pair], "third", tmp_path)
     assert len(asked) == 1 and third.of(*pair) == first.of(*pair)
     one = frame[frame["dataset"] == "d"]
-    assert posteriors.sampled_pairs(one, [pair], "fourth", tmp_path) is None
-    assert posteriors.sampled_pairs(frame.iloc[:0], [pair], "fifth", tmp_path) is None
+    assert posteriors.of_pairs(one, [pair], "fourth", tmp_path) is None
+    assert posteriors.of_pairs(frame.iloc[:0], [pair], "fifth", tmp_path) is None
 
 
 # --- side experiments ---
