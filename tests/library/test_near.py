@@ -101,8 +101,8 @@ def test_discrete_columns(kind, target, share, storage):
 def test_columns_kept_as_bits(kind, target, gaps):
     """Genotypes beside numbers: distances come from bits, differences from both kinds of column."""
     rng = np.random.default_rng(232)
-    G = rng.binomial(2, 0.3, size=(36, 70)).astype(float)
-    for X in (G, np.hstack([G, rng.integers(0, 99, (36, 5))])):
+    G = rng.binomial(2, 0.3, size=(26, 70)).astype(float)
+    for X in (G, np.hstack([G, rng.integers(0, 99, (26, 5))])):
         if gaps:
             X[rng.random(X.shape) < 0.1] = np.nan
         found = fit(kind, X, target, missing="ignore")
@@ -113,14 +113,26 @@ def test_columns_kept_as_bits(kind, target, gaps):
 def sets_and_bits():
     """Few distinct label sets, and features of three values, alone and beside others."""
     rng = np.random.default_rng(247)
-    G = rng.binomial(2, 0.3, size=(40, 70)).astype(float)
-    return labels(40)[:, :3], G, np.hstack([G, rng.integers(0, 99, (40, 5))])
+    G = rng.binomial(2, 0.3, size=(28, 70)).astype(float)
+    return labels(28)[:, :3], G, np.hstack([G, rng.integers(0, 99, (28, 5))])
 
 
 @cache
 def expected_of_bits(kind, distance, number):
     T, *tables = sets_and_bits()
     return expected_of(kind, tables[number], "labels", T, exact=True, target_distance=distance)
+
+
+@cache
+def embedded_sets():
+    return np.random.default_rng(248).normal(size=(28, 2))
+
+
+@cache
+def expected_of_embedded(kind, distance):
+    T, G, _ = sets_and_bits()
+    where = {"embedded": embedded_sets(), "metric": "euclidean"}
+    return expected_of(kind, G, "labels", T, target_distance=distance, **where)
 
 
 @pytest.mark.parametrize("most", [0, 32])
@@ -140,10 +152,9 @@ def test_few_label_sets_and_columns_kept_as_bits(kind, distance, most, monkeypat
         assert_weights_equal(found[0], expected_of_bits(kind, distance, number))
         np.testing.assert_array_equal(*found)
     assert len(made) == (4 if most else 0)
-    E = np.random.default_rng(248).normal(size=(len(G), 2))
-    found = fit(kind, G, "labels", T, embedding=GivenRows(E), metric="euclidean", target_distance=distance)
-    where = {"embedded": E, "metric": "euclidean"}
-    assert_weights_equal(found, expected_of(kind, G, "labels", T, target_distance=distance, **where))
+    given = {"embedding": GivenRows(embedded_sets()), "metric": "euclidean"}
+    found = fit(kind, G, "labels", T, target_distance=distance, **given)
+    assert_weights_equal(found, expected_of_embedded(kind, distance))
 
 
 @pytest.mark.parametrize("distance", list(naive.SET_DISTANCES))
