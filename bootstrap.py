@@ -189,6 +189,7 @@ def install():
     """Install the project with its extras, in the versions of constraints.txt."""
     say("installing packages; this takes some minutes the first time")
     command = [python_of(VENV), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    command += ["--no-compile"]  # which takes a minute; most modules are never imported, the others then compiled
     command += ["-c", "constraints.txt", "-e", ".[study,dev]"]
     if subprocess.call(command, cwd=ROOT):
         raise SetupError(
