@@ -189,8 +189,8 @@ def install():
     """Install the project with its extras, in the versions of constraints.txt."""
     say("installing packages; this takes some minutes the first time")
     command = [python_of(VENV), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    command += ["--no-compile"]  # which takes a minute; most modules are never imported, the others then compiled
-    command += ["-c", "constraints.txt", "-e", ".[study,dev]"]
+    # Compiling all modules takes a minute; those that are imported are compiled then, most never are.
+    command += ["--no-compile", "-c", "constraints.txt", "-e", ".[study,dev]"]
     if subprocess.call(command, cwd=ROOT):
         raise SetupError(
             "installing failed; pip's own words are above. Without a network connection nothing can be fetched;\n"
