@@ -10,7 +10,7 @@ import pandas as pd
 
 #: Means this close to one another are equal, as a share of the larger one.
 TIE = 1e-12
-#: Farther apart than numbers that are equal to the next, many of them in a row.
+#: Far more than a tie, as a share: any number equal to the highest by a chain of ties has its next link within.
 _NEAR = 1e-6
 
 
@@ -88,12 +88,12 @@ def tied_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> pd.Data
     return equalised_rows(table).rank(axis=1, ascending=not higher_is_better, method="average")
 
 
-def first_bests(curves: Sequence[Any]) -> list[int]:
+def first_bests(curves: Sequence[Any] | np.ndarray) -> list[int]:
     """Find in each of several curves the first point that is as high as its highest.
 
     Parameters
     ----------
-    curves : sequence of float array of shape (n_points,)
+    curves : sequence or array of float arrays of shape (n_points,)
         Of any lengths; at least one point each, no NaN.
 
     Returns

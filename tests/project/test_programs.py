@@ -126,10 +126,11 @@ def test_a_variable_that_the_tests_themselves_have_by_now_is_passed_on(monkeypat
 
 
 def test_what_is_read_when_python_starts_takes_a_start_as_usual():
+    # Variables that nobody sets meanwhile: with those of the tests themselves a program could be forked.
     for argv, more in (
         (["-u", "-c", "1"], {}),
-        (["-c", "1"], {"OMP_NUM_THREADS": "1"}),
-        (["-c", "1"], {"LC_ALL": "C"}),
+        (["-c", "1"], {"OMP_DISPLAY_ENV": "FALSE"}),
+        (["-c", "1"], {"LC_PAPER": "C"}),
     ):
         with programs.start([sys.executable, *argv], env={**os.environ, **more}) as program:
             assert isinstance(program, subprocess.Popen) and program.wait(300) == 0

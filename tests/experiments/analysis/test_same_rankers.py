@@ -176,7 +176,7 @@ def test_the_table_of_a_data_set_names_the_first_of_the_same(tmp_path):
 
 
 def test_tables_figures_and_page_name_the_groups_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(posteriors, "sampled", lambda *args, **settings: None)
+    monkeypatch.setattr(posteriors, "of_group", lambda *args, **settings: None)
     made, configs = twins()
     found = report_of_study.write(made, configs, tmp_path)
     line = "The same ranker on all data sets (equal F1 in every fold): A = B."

@@ -15,7 +15,7 @@ from experiments.analysis.bayes import hierarchical_test
 from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.critical_distance import average_ranks, compare_ranks
 from experiments.analysis.scores import MEASURES, averages, score_table
-from experiments.analysis.ties import equalised, first_best, tied_ranks
+from experiments.analysis.ties import TIE, equalised, first_best, first_bests, tied_ranks
 from experiments.config.compose import compose_runs
 from experiments.datasets.loading import load
 from experiments.evaluation.cell import cells_of
@@ -189,6 +189,30 @@ def test_numbers_that_hang_together_become_one():
 def test_of_points_as_high_as_the_highest_the_first_counts():
     assert first_best([0.1, 0.3, 0.1 + 0.2, 0.2]) == 1
     assert first_best([0.1, 0.3, 0.3 + 1e-9]) == 2
+
+
+def first_of_the_highest(curve):
+    """Slow, obvious twin of ``first_bests``: down from the highest while the next one is within rounding."""
+    ordered = sorted(curve, reverse=True)
+    equal = {ordered[0]}
+    for higher, lower in itertools.pairwise(ordered):
+        if higher - lower >= TIE * max(abs(higher), abs(lower)) and higher != lower:
+            break
+        equal.add(lower)
+    return next(place for place, value in enumerate(curve) if value in equal)
+
+
+@pytest.mark.parametrize("scale", [1.0, -1.0, 1e-9])
+def test_first_points_of_many_curves_are_those_of_each(scale):
+    rng = np.random.default_rng(4)
+    levels = rng.integers(0, 4, (300, 9)) / 4  # zeros among them
+    curves = scale * levels * (1.0 + 3e-13 * rng.integers(-6, 7, levels.shape))
+    expected = [first_of_the_highest(curve) for curve in curves.tolist()]
+    assert first_bests(curves) == expected
+    assert expected != curves.argmax(axis=1).tolist()  # ties decide some
+    shorter = [curve[: 3 + place % 7] for place, curve in enumerate(curves.tolist())]
+    assert first_bests(shorter) == [first_of_the_highest(curve) for curve in shorter]
+    assert first_bests(np.array([[1.0 - place * 0.9e-12 for place in range(6, -1, -1)]])) == [0]
 
 
 def orders_of_three(n_datasets=20):

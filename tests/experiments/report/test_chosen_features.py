@@ -91,7 +91,7 @@ def test_what_limits_the_counts_is_said(few, tmp_path):
 
 
 def test_a_study_has_tables_of_all_data_sets_and_rankers(few, tmp_path, monkeypatch, undrawn):
-    monkeypatch.setattr(whole_study.posteriors, "sampled", lambda *_, **__: None)
+    monkeypatch.setattr(whole_study.posteriors, "of_group", lambda *_, **__: None)
     frame, configs = few
     found = whole_study.write(frame, configs, tmp_path, feature_names=named(frame))
     assert {"mcc_best_features.csv", "mcc_best_features.tex"} <= {file.name for file in found.written}
