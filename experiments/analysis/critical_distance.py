@@ -190,7 +190,7 @@ def _per_dataset(frame: pd.DataFrame) -> pd.DataFrame:
             f"ranker {name} has an infinite score; leave it out, or give NaN for not finished"
         )
     # skipna: a mean over the folds that are there would compare rankers on different folds.
-    if frame.index.nlevels == 1 and frame.index.is_unique:
+    if frame.index.nlevels == 1 and frame.index.is_unique and not frame.index.hasnans:
         return frame
     return frame.groupby(level=0, sort=False).agg(lambda values: values.mean(skipna=False))
 

@@ -143,11 +143,13 @@ def _along(rows: pd.DataFrame, function: Callable, size: int | None, average: st
     """Sum up the F1 curve of each row, to at most ``size`` features, in one number."""
     grids, curves = (rows[name].to_list() for name in ("grid", f"f1_{average}"))
     of_length: dict[tuple[int, int], list[int]] = {}
-    for place, grid in enumerate(grids):
+    for place, (grid, curve) in enumerate(zip(grids, curves, strict=True)):
+        if np.ndim(curve) == 0:  # a row without a curve
+            continue
         # The grid ascends, so the top ones come first; a grid has always a first point.
         n_points = len(grid) if size is None else max(1, int(np.searchsorted(grid, size, side="right")))
         of_length.setdefault((len(grid), n_points), []).append(place)
-    numbers = np.empty(len(rows))
+    numbers = np.full(len(rows), np.nan)
     for (_, n_points), places in of_length.items():
         table = np.array([curves[place] for place in places], dtype=np.float64)
         numbers[places] = function(table[:, :n_points], axis=1)

@@ -167,15 +167,20 @@ def _columns(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 def _numbers(columns: dict[str, np.ndarray]) -> dict[str, Any]:
     numbers: dict[str, Any] = {}
     for average in AVERAGES:
+        curves = columns[f"f1_{average}"]
+        known = [place for place, curve in enumerate(curves) if np.ndim(curve)]
         # Of equal scores the first counts, which has the smallest number of features.
-        at = [
-            grid[best]
-            for grid, best in zip(columns["grid"], first_bests(columns[f"f1_{average}"]), strict=True)
-        ]
+        firsts = zip(columns["grid"][known], first_bests([curves[place] for place in known]), strict=True)
+        at = [grid[first] for grid, first in firsts]
         best, area, whole = (
             columns[name.format(average)] for name in ("best_f1_{}", "aurf1_{}", "f1_{}_all")
         )
-        values = (*_mean_sd(best), float(np.median(at)), *_mean_sd(_known(area)), *_mean_sd(whole))
+        values = (
+            *_mean_sd(best),
+            float(np.median(at)) if at else np.nan,
+            *_mean_sd(_known(area)),
+            *_mean_sd(whole),
+        )
         numbers |= zip((name.format(average) for name in _OF_AVERAGE), values, strict=True)
     mean, sd = _mean_sd(_known(columns["fit_seconds"]))  # null in folds whose times do not count
     latent = _known(columns["latent_dimension"])

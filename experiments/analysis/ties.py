@@ -105,7 +105,8 @@ def first_bests(curves: Sequence[Any] | np.ndarray) -> list[int]:
         table = np.array([*curves], dtype=np.float64)
         highest = table.max(axis=1, keepdims=True)
         # Where no other point comes near the highest, whatever hangs together below does not matter.
-        near = (table >= highest - _NEAR * np.abs(highest)) & (table != highest)
+        with np.errstate(invalid="ignore"):  # ∞ − ∞
+            near = (table >= highest - _NEAR * np.abs(highest)) & (table != highest)
         found = table.argmax(axis=1)
         for row in np.flatnonzero(near.any(axis=1)):
             found[row] = np.argmax(equalised(table[row]))
@@ -114,7 +115,7 @@ def first_bests(curves: Sequence[Any] | np.ndarray) -> list[int]:
 
 
 def first_best(curve: Any) -> int:
-    """As :func:`first_bests`, of one curve.
+    """As :func:`first_bests`, of one curve: a point that differs from the highest by rounding alone is as high.
 
     Parameters
     ----------

@@ -214,6 +214,8 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
         If something is missing.
     """
     claims = claims_overview(folder)
+    if _MAIN not in publish.studies(folder):
+        raise BadInputError(f"{folder / 'studies.yaml'} does not name {_MAIN}, whose table README.md shows")
     back = f"[All results](../results.md). {_MADE}"
     studies = {name: publish.compared(name, folder) for name in publish.studies(folder)}
     overviews = {name: overview(study) for name, study in studies.items()}

@@ -160,6 +160,17 @@ def test_of_equal_best_scores_the_smallest_number_of_features_counts():
     assert only(summary(frame(row(curve=(0.4, 0.9, 0.9)))))["best_f1_micro_at"] == 2
 
 
+def test_a_fold_without_a_curve_is_in_no_number_of_the_curve():
+    """Rows that say "ok" and have none, such as of an earlier version."""
+    rows = frame(row(fold=0, curve=(0.4, 0.9, 0.9)), row(fold=1), row(fold=2, curve=(0.4, 0.5, 0.9)))
+    rows.at[1, "f1_macro"] = None
+    line = only(summary(rows))
+    assert line["best_f1_macro_at"] == 3.0  # of 2 and 4
+    rows["f1_macro"] = None
+    none = only(summary(rows))
+    assert np.isnan(none["best_f1_macro_at"]) and none["best_f1_micro_at"] == line["best_f1_micro_at"]
+
+
 def test_one_fold_has_no_deviation():
     line = only(summary(frame(row())))
     assert np.isnan(line["best_f1_micro_sd"]) and np.isnan(line["fit_seconds_sd"])

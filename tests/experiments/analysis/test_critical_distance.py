@@ -310,3 +310,11 @@ def test_the_frame_is_not_changed():
     before = frame.copy(deep=True)
     compare_ranks(frame)
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_rows_without_a_name_belong_to_no_data_set():
+    frame = DEMSAR.copy()
+    expected = compare_ranks(frame.iloc[1:])
+    frame.index = [None, *frame.index[1:]]
+    found = compare_ranks(frame)
+    assert found.used == expected.used and found.average_ranks.equals(expected.average_ranks)

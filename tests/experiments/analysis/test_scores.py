@@ -63,6 +63,20 @@ def test_undefined_areas_are_nan_and_in_no_mean():
     assert score_table(rows, "aurf1").loc["d", "a"] == rows["aurf1_micro"][0]
 
 
+def test_measures_of_curves_of_different_lengths_and_of_none():
+    rows = frame(
+        row(fold=0, curve=CURVE, grid=GRID), row(fold=1, curve=(0.2, 0.4), grid=(5, 20)), row(fold=2)
+    )
+    rows.at[2, "f1_micro"] = None
+    for measure, values in {
+        "best_f1": [0.9, 0.4],
+        "mean_f1_top_10": [0.2, 0.2],
+        "best_f1_top_50": [0.6, 0.4],
+    }.items():
+        found = fold_scores(rows, measure)
+        assert found[:2] == pytest.approx(values) and np.isnan(found[2])
+
+
 def test_there_is_no_other_measure():
     with pytest.raises(ValueError, match="best_f1_top_7"):
         fold_scores(frame(row()), "best_f1_top_7")

@@ -1,6 +1,7 @@
 """What differs by rounding alone is equal: weights in an order of features, means in ranks and places."""
 
 import itertools
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -212,6 +213,9 @@ def test_first_points_of_many_curves_are_those_of_each(scale):
     assert expected != curves.argmax(axis=1).tolist()  # ties decide some
     shorter = [curve[: 3 + place % 7] for place, curve in enumerate(curves.tolist())]
     assert first_bests(shorter) == [first_of_the_highest(curve) for curve in shorter]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert first_bests([[1.0, np.inf, np.inf], [0.5, 0.2, 0.5]]) == [1, 0]
     assert first_bests(np.array([[1.0 - place * 0.9e-12 for place in range(6, -1, -1)]])) == [0]
 
 

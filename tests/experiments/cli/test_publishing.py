@@ -411,6 +411,11 @@ def test_what_is_not_there_is_named(tmp_path, run):
         published_texts.claims_overview(folder)
     with pytest.raises(BadInputError, match=r"studies.yaml"):
         publish.studies(folder)
+    (folder / "studies.yaml").write_text("- tiny\n")
+    (folder / "tables").mkdir(exist_ok=True)
+    shutil.copy(publish.FOLDER / "tables" / "claims.csv", folder / "tables")
+    with pytest.raises(BadInputError, match=r"does not name mcc_published, whose table README.md shows"):
+        published_texts.texts(folder)
     (folder / "studies.yaml").write_text("- mcc\n- 3\n")
     with pytest.raises(BadInputError, match="list of names"):
         publish.studies(folder)
