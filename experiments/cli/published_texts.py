@@ -214,10 +214,11 @@ def texts(folder: Path = FOLDER) -> dict[Path, str]:
         If something is missing.
     """
     claims = claims_overview(folder)
-    if _MAIN not in publish.studies(folder):
+    names = publish.studies(folder)
+    if _MAIN not in names:
         raise BadInputError(f"{folder / 'studies.yaml'} does not name {_MAIN}, whose table README.md shows")
     back = f"[All results](../results.md). {_MADE}"
-    studies = {name: publish.compared(name, folder) for name in publish.studies(folder)}
+    studies = {name: publish.compared(name, folder) for name in names}
     overviews = {name: overview(study) for name, study in studies.items()}
     pages = {
         _PAGES / f"{name}.md": "\n\n".join([f"# {name}", back, study.about, overviews[name]])

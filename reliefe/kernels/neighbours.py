@@ -226,8 +226,8 @@ def nearest_per_class(
                 for t in range(m):
                     keys[t] = measured[listed[t]]
                     ids[t] = members[start + listed[t]]
-                some = np.bool_(True)
-                found = _select(keys, ids, m, k, tolerance, some, complete, heap, near_keys, near, out)
+                partial = np.bool_(True)
+                found = _select(keys, ids, m, k, tolerance, partial, complete, heap, near_keys, near, out)
                 if found >= 0:
                     counts[r, q] = found
                     continue
@@ -243,9 +243,9 @@ def nearest_per_class(
                 sort(heap, m)
                 wanted = _adaptive_count(heap[:m], tolerance)
             complete = infinite + 0 * tolerance  # of the type that it has above
-            some = np.bool_(False)
+            partial = np.bool_(False)
             counts[r, q] = _select(
-                keys, ids, m, wanted, tolerance, some, complete, heap, near_keys, near, out
+                keys, ids, m, wanted, tolerance, partial, complete, heap, near_keys, near, out
             )
 
 

@@ -238,8 +238,10 @@ def _settle_adaptive(
         scratch[0, t] = exact[t]
     sort(scratch[0], c)
     wanted = _adaptive_count(scratch[0, :c], tolerance)
-    some = np.bool_(False)
-    return _select(exact, unsure, c, wanted, tolerance, some, np.int64(0), scratch[0], scratch[1], near, out)
+    partial = np.bool_(False)
+    return _select(
+        exact, unsure, c, wanted, tolerance, partial, np.int64(0), scratch[0], scratch[1], near, out
+    )
 
 
 @kernel()

@@ -224,19 +224,11 @@ def pair_weights(distances, positions, class_ptr, below, above, near_factors, fa
     out : float64 array of shape (b, n)
         Weights of the differences, 0 for a row and itself. Rows ``lo … hi − 1`` are overwritten.
     """
+    start = np.int64(0)
     for r in range(lo, hi):
         row = distances[r]
         _one_way(
-            row,
-            r,
-            class_ptr,
-            below[r],
-            above[r],
-            near_factors,
-            far_factors,
-            np.int64(0),
-            row.shape[0],
-            out[r],
+            row, r, class_ptr, below[r], above[r], near_factors, far_factors, start, row.shape[0], out[r]
         )
         out[r, positions[r]] = 0.0
 
