@@ -537,11 +537,11 @@ def _warn_of_few(found):
     if found.null == "feature" and n_least and lowest > _USUAL_LEVEL:
         p = int(tested.sum())
         needed = int(np.ceil(p / (_USUAL_LEVEL * n_least))) - 1
-        other = 'null="pooled"' if found.permute == "target" else 'permute="target", null="pooled"'
+        other = ', or null="pooled"' if found.permute == "target" else ""
         warnings.warn(
             f"{n_least} of {p} features have larger weights than under any of {found.n_permutations} "
             f"permutations, but no q value is below {lowest:.2g}: q <= {_USUAL_LEVEL} takes n_permutations="
-            f"{needed} or more here, or {other}.",
+            f"{needed} or more here{other}.",
             UserWarning,
             stacklevel=3,
         )
