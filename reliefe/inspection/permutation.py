@@ -22,11 +22,13 @@ _USUAL_LEVEL = 0.1
 _OF_FEATURE = "each feature is independent of the other features and the target"
 _OF_TARGET = "the target is independent of all features together"
 
-#: Seconds for :func:`predicted_seconds`, measured on one thread. With kept distances: of a permutation, of a
-#: pair of samples, and of a sample with a number of neighbours and with thresholds. Of refits: of any, of a
-#: difference of two values, of an embedded sample; and for other libraries, of any and of a value.
+#: Seconds for :func:`predicted_seconds`, measured on one thread. With kept distances: of a permutation, of a pair
+#: of samples, of a sample with a number of neighbours and with thresholds; then of a difference in the table of
+#: distances. Of refits: of any, of a difference of two values, of an embedded sample; for other libraries, of any
+#: and of a value.
 _SECONDS_EACH, _SECONDS_PAIR, _SECONDS_NEAR, _SECONDS_ZONES = 1e-5, 2.2e-9, 5e-7, 1.2e-7
-_SECONDS_REFIT, _SECONDS_DIFFERENCE, _SECONDS_EMBEDDED = 3e-3, 4e-10, 3e-3
+_SECONDS_TABLE = 4e-10
+_SECONDS_REFIT, _SECONDS_DIFFERENCE, _SECONDS_EMBEDDED = 3e-3, 1.5e-10, 3e-3
 _SECONDS_OTHER, _SECONDS_VALUE = 0.1, 1e-7
 _FITS = 5  # fits of all features that a fit of TuRF or VLS amounts to
 
@@ -378,7 +380,7 @@ def predicted_seconds(ranker: Any, X: Any, y: Any, n_permutations: int, n_tested
     if suits(ranker, y) and 8 * n * n <= LARGEST_TABLE:
         rate = _SECONDS_NEAR if hasattr(ranker, "n_neighbors") else _SECONDS_ZONES
         each = _SECONDS_EACH + rate * n + _SECONDS_PAIR * n * n
-        return float(total * each + _SECONDS_DIFFERENCE * n * n * p)
+        return float(total * each + _SECONDS_TABLE * n * n * p)
     fit = _SECONDS_REFIT + _SECONDS_DIFFERENCE * n * n * (X.nnz / n if hasattr(X, "nnz") else p)
     if not hasattr(ranker, "discrete_features"):  # one that fits others, several times
         fit *= _FITS
