@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -26,8 +25,7 @@ from experiments.execution.study import Study
 from experiments.metrics.top_features import top_features
 from experiments.paths import PROJECT_ROOT, write_whole
 from experiments.schema import ROW_SCHEMA
-from experiments.store.named_rows import rows_of
-from experiments.store.pack import write_packs
+from experiments.store.files import write_packs
 from experiments.store.rows import all_ok, to_frame
 from experiments.store.store import Store
 
@@ -155,9 +153,8 @@ def collect(
                 for key, table in found
                 if table is not None
             )
-            for pack in write_packs(packs, light, small=True):
-                # Named by study and content: a publication adds to the history what changed, and no more.
-                pack.rename(packs / f"{name}-{hashlib.sha256(pack.read_bytes()).hexdigest()[:16]}.parquet")
+            for _ in write_packs(packs, light, name=name, small=True):
+                pass  # named by study and content: a publication adds to the history what changed, and no more
         # A line for each cell: what changes between two publications can be read.
         lists = {name: ",\n".join(map(json.dumps, cells)) for name, cells in index.items()}
         text = ",\n".join(f"{json.dumps(name)}: [\n{cells}\n]" for name, cells in lists.items())
@@ -235,7 +232,7 @@ def rows(name: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[ResolvedC
         raise BadInputError(f"{file} is missing: nothing has been published") from error
     if name not in index:
         raise BadInputError(f"{name} has not been published; published: {', '.join(index)}")
-    table = rows_of(Store(folder), [Named(*each) for each in index[name]])
+    table = Store(folder).rows_of([Named(*each) for each in index[name]])
     return to_frame(table), _configs(name, folder)
 
 

@@ -34,7 +34,6 @@ from experiments.rankers import build
 from experiments.rankers.fitting import Limits
 from experiments.rankers.isolation import MAKING_SECONDS
 from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS, when_again
-from experiments.store.named_rows import rows_of
 from experiments.store.rows import to_frame
 from experiments.store.store import Quarantined, Store
 from experiments.tasks import REGRESSION, TASKS, as_scores
@@ -263,7 +262,7 @@ def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = F
     study = Study(configs, skip_absent=skip_absent)
     store = Store(study.results)
     running = at_work(study.results)
-    _read_references(study, store)  # what is torn is said
+    store.states(_references(study))  # what is torn is said
     missing = study.missing(store, _limits(configs[0]["launcher"]))
     result = _result(study, store)
     result.counts = Counts(cells=len(study.cells), missing=len(missing))
@@ -273,13 +272,13 @@ def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = F
 
 
 def _references_to_run(study: Study, store: Store, missing: Sequence[Cell]) -> list[Cell]:
-    """Return the scores of all features that missing cells need, and those whose files cannot be trusted."""
+    """Return the scores of all features that missing cells need, and those that have no good file."""
     needed = {cell.reference.key for cell in missing if cell.reference is not None}
-    states, torn = _read_references(study, store)
+    states = store.states(_references(study))
     return [
         cell
         for key, cell in _references(study).items()
-        if cell.checksum in study.data and (key in torn or (key in needed and states.get(key) != "ok"))
+        if cell.checksum in study.data and (key not in states or (key in needed and states[key] != "ok"))
     ]
 
 
@@ -287,15 +286,8 @@ def _references(study: Study) -> dict[str, Cell]:
     return {cell.reference.key: cell.reference for cell in study.cells.values() if cell.reference is not None}
 
 
-def _read_references(study: Study, store: Store) -> tuple[dict[str, str], set[str]]:
-    """Look at the scores of all features, though no ranker needs them now: states, and keys quarantined for it."""
-    before = len(store.quarantined)
-    states = store.states(_references(study))
-    return states, {each.path.stem for each in store.quarantined[before:]}
-
-
 def _result(study: Study, store: Store) -> StudyResult:
-    table = rows_of(store, list(study.named.values()))
+    table = store.rows_of(list(study.named.values()))
     columns = ["dataset", "ranker", "protocol", "repeat", "fold", "error", "cell_key", "status"]
     bad = table.select([*columns, *LIMIT_COLUMNS.values()]).filter(pc.not_equal(table["status"], "ok"))
     failures = [
