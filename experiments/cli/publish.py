@@ -20,7 +20,7 @@ from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
 from experiments.evaluation.cell import Cell
 from experiments.evaluation.evaluate import TIMINGS
-from experiments.execution.known_data import FILE, KnownData, digest_of, known_text, read_known
+from experiments.execution.known_data import FILE, KnownData, digest_of, known_text
 from experiments.execution.study import Study
 from experiments.metrics.top_features import top_features
 from experiments.paths import PROJECT_ROOT, write_whole
@@ -135,7 +135,7 @@ def collect(
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
                 wanted.setdefault(key, (name, cell.dataset, cell.repeat))
-            feature_names.setdefault(cell.key, study.feature_names[cell.dataset])
+            feature_names.setdefault(cell.key, study.feature_names.get(cell.dataset, ()))
             most_columns[cell.key] = most[cell.dataset]
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as new:
@@ -284,13 +284,7 @@ def show(name: str, out: TextIO, folder: Path = FOLDER, *, checked: pd.DataFrame
     from experiments.figures import style
 
     frame, configs = rows(name, folder)
-    known = read_known(folder)
-    names = {
-        config["dataset_key"]: known[digest].feature_names
-        for config in configs
-        if (digest := digest_of(config)) in known
-    }
-    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked, "feature_names": names}
+    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked}
     with style.published():
         written = report.show(frame, configs, {"results": folder}, out, whole=True, **asked)
     for file in written:

@@ -22,10 +22,9 @@ import pyarrow.compute as pc
 from experiments.errors import BadInputError, LauncherError
 from experiments.evaluation.cell import Cell
 from experiments.evaluation.score_cache import ScoreCache
-from experiments.execution.backend import Executor
-from experiments.execution.estimate import Estimate, compiles, estimate_study
+from experiments.execution.executors import Executor, executor_for
 from experiments.execution.progress import Progress, progress_for
-from experiments.execution.scheduler import executor_for, launch
+from experiments.execution.scheduler import launch
 from experiments.execution.scratch import Scratch, at_work
 from experiments.execution.study import Study
 from experiments.execution.worker import Outcome, WorkOptions
@@ -43,8 +42,6 @@ logger = logging.getLogger(__name__)
 #: Finished cells are packed together each time so many have ended.
 _PACK_EVERY = 2000
 _KINDS_SHOWN = 3
-#: What takes no longer than this is not announced, seconds.
-_WORTH_SAYING = 30.0
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,6 @@ class StudyResult:
         Cells that some process was at when the rows were read.
     absent : dict
         Data set that was left out, because it is not here → why.
-    estimate : Estimate or None
-        What the missing cells take, from ``collect_study``.
     not_read : list of str
         Data sets whose published rows were found without their files.
     feature_names : dict
@@ -126,7 +121,6 @@ class StudyResult:
     quarantined: list[Quarantined] = field(default_factory=list)
     running: list[Cell] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
-    estimate: Estimate | None = None
     not_read: list[str] = field(default_factory=list)
     feature_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -195,18 +189,13 @@ def run_study(
     )
     tally = _Tally()
     if missing or references:
-        found = estimate_study(study, store, missing, launcher)
         store.clean()
         ScoreCache(study.results).shrink()
         here = in_process or bool(limits)  # with limits, fits are in a process of their own
         executor = executor_for(launcher, max(len(missing), len(references)), progress.note, here)
         try:
-            if found is not None and found.elapsed(executor.n_workers, len(missing)) > _WORTH_SAYING:
-                progress.note(f"this will take {found.words(executor.n_workers, len(missing))}")
-            if compiles(missing):
+            if _compiles(missing):
                 progress.note("kernels are compiled first, once per installation (half a minute or more)")
-            if found is not None:
-                progress.expect(found.of_cells)
             options = {
                 "give_up": bool(launcher.get("give_up")),
                 "score_cache": bool(launcher.get("score_cache", True)),
@@ -222,6 +211,18 @@ def run_study(
     for line in _closing_words(result):
         progress.note(line)
     return result
+
+
+def _compiles(missing: Sequence[Cell]) -> bool:
+    """Return whether the first fits compile kernels of the library or of forests."""
+    for cell in missing:
+        package = str(cell.ranker_block.get("_target_")).partition(".")[0]
+        grown = cell.task == "multilabel" and "Forest" in str(cell.learner.get("_target_"))
+        if grown or package in ("reliefe", "fast_select"):
+            from reliefe import _compiled
+
+            return not _compiled.any_kept()
+    return False
 
 
 def not_read_in_words(names: Sequence[str]) -> str:
@@ -266,7 +267,6 @@ def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = F
     missing = study.missing(store, _limits(configs[0]["launcher"]))
     result = _result(study, store)
     result.counts = Counts(cells=len(study.cells), missing=len(missing))
-    result.estimate = estimate_study(study, store, missing, configs[0]["launcher"])
     result.running = [cell for key, cell in study.cells.items() if key in running]
     return result
 
@@ -407,7 +407,7 @@ def _run(
     told = WorkOptions(
         study.results, scratch.path, limits, executor.n_threads, executor.n_workers_here, **options
     )
-    progress.start([cell for phase in phases for cell in phase], executor.n_workers, scratch.labels)
+    progress.start([cell for phase in phases for cell in phase])
     try:
         with warnings.catch_warnings():
             # Workers are renewed now and then to give memory back, and joblib warns of it: no news to anyone.

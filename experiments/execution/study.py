@@ -9,17 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from experiments import datasets
 from experiments.datasets.loading import subsample
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluation.cell import Cell, cells_of, learner_of
 from experiments.evaluation.evaluate import make_learner
 from experiments.evaluation.splits import check_assignment, check_classes, check_numbers
-from experiments.execution.known_data import KnownData, digest_of, read_known, size_of
+from experiments.execution.known_data import KnownData, digest_of, n_classes_of, read_known
 from experiments.locate import locate
-from experiments.metrics.duration import Size
 from experiments.paths import check_folder
 from experiments.rankers.fitting import Limits
 from experiments.rankers.refusals import refusal
@@ -50,7 +47,7 @@ class Study:
     known : dict
         Checksum → data set that was not read (:class:`experiments.execution.known_data.KnownData`).
     feature_names : dict
-        Name of a data set → names of its features.
+        Name of a data set that was read → names of its features.
     named : dict
         (key, data set, ranker, protocol) → cell; the same cell may stand in a study under two names.
     cells : dict
@@ -117,9 +114,9 @@ class Study:
                     _check_split(data, config, again=told)
             if isinstance(data, datasets.Dataset):
                 self.data[data.checksum] = data
+                self.feature_names[config["dataset_key"]] = data.feature_names
             else:
                 self.known[data.checksum] = data
-            self.feature_names[config["dataset_key"]] = data.feature_names
             for cell in loader.cells(config):
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
         if self.absent and not self.named:
@@ -127,12 +124,6 @@ class Study:
             raise BadInputError(f"none of the study's data sets is available ({len(self.absent)})\n{reasons}")
         _check_distances(distances)
         self.cells = {cell.key: cell for cell in self.named.values()}
-
-    @property
-    def sizes(self) -> dict[str, Size]:
-        """Checksum → size of the data set, read or not."""
-        read = {checksum: size_of(data) for checksum, data in self.data.items()}
-        return {**{checksum: known.size for checksum, known in self.known.items()}, **read}
 
     @property
     def not_read(self) -> list[str]:
@@ -313,9 +304,9 @@ def _check_tasks(
 
 
 def _n_classes(data: datasets.Dataset | KnownData | None) -> int | None:
-    if data is None or data.task != "multiclass":
+    if data is None:
         return None
-    return len(np.unique(data.y)) if isinstance(data, datasets.Dataset) else data.size.targets
+    return n_classes_of(data) if isinstance(data, datasets.Dataset) else data.n_classes
 
 
 @lru_cache(maxsize=256)

@@ -1,5 +1,7 @@
 """Tiny cells are handed out and written together; slow and unknown ones go alone."""
 
+from collections import deque
+
 import cheap
 import pyarrow as pa
 import pytest
@@ -22,11 +24,12 @@ def cells(name, n_repeats, checksum="0" * 64):
 
 
 def sizes(these, pace):
-    shelved = {"0" * 64: "here", "1" * 64: "there"}
-    batches = list(scheduler._batches(these, pace, shelved, WorkOptions("r", "d")))
-    assert [cell for batch, _, _ in batches for cell in batch] == these
-    assert all({shelved[cell.checksum] for cell in batch} == {where} for batch, where, _ in batches)
-    return [len(batch) for batch, _, _ in batches]
+    waiting, batches = deque(these), []
+    while waiting:
+        batches.append(pace.batch(waiting))
+    assert [cell for batch in batches for cell in batch] == these
+    assert all(len({cell.checksum for cell in batch}) == 1 for batch in batches)
+    return [len(batch) for batch in batches]
 
 
 def test_only_cells_known_to_be_quick_go_together():
