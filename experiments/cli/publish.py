@@ -154,7 +154,7 @@ def collect(
                 if table is not None
             )
             for _ in write_packs(packs, light, name=name, small=True):
-                pass  # named by study and content: a publication adds to the history what changed, and no more
+                pass  # names are of study and content: a publication adds to the history what changed alone
         # A line for each cell: what changes between two publications can be read.
         lists = {name: ",\n".join(map(json.dumps, cells)) for name, cells in index.items()}
         text = ",\n".join(f"{json.dumps(name)}: [\n{cells}\n]" for name, cells in lists.items())

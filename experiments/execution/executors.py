@@ -46,7 +46,7 @@ class Executor(Protocol):
 def executor_for(
     launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None], here: bool = True
 ) -> Executor:
-    """Return the executor that a block of ``conf/launcher`` asks for; ``here``: one worker is this very process."""
+    """Return the executor of a block of ``conf/launcher``; ``here``: one worker is this very process."""
     backend = launcher.get("backend") or "loky"
     if backend not in BACKENDS:
         raise wrong_name("launcher.backend", backend, BACKENDS)
@@ -113,7 +113,7 @@ class LocalExecutor:
 def _ctrl_c_kept_from_children() -> Iterator[None]:
     """Let processes started in the block ignore Ctrl-C from their first moment.
 
-    The terminal sends it to all of them, and each would print a traceback while it is still importing. A Ctrl-C
+    The terminal sends it to all of them, and each would print a traceback while it still imports. A Ctrl-C
     that comes within the block reaches this process when the block ends.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():

@@ -56,7 +56,7 @@ def n_classes_of(data: Dataset) -> int | None:
 
 
 def digest_of(config: Mapping[str, Any]) -> str | None:
-    """Return the digest of what decides the content of a configuration's data set; None where none is kept."""
+    """Return the digest of what decides the content of a data set, None for one that is always read."""
     dataset, max_rows = config["dataset"], config["protocol"].get("max_rows")
     content = {
         key: default if dataset.get(key) is None else dataset[key] for key, default in _DECIDING.items()
@@ -76,7 +76,7 @@ def digest_of(config: Mapping[str, Any]) -> str | None:
 
 
 def read_known(results: Path) -> dict[str, KnownData]:
-    """Return digest → data set of the published rows in a results folder, or in a folder of published rows."""
+    """Return digest → data set of the rows published in a results folder, or in this folder."""
     found: dict[str, KnownData] = {}
     for rows in (results / "published" / "rows", results / "rows"):
         file = rows / FILE
@@ -88,7 +88,7 @@ def read_known(results: Path) -> dict[str, KnownData]:
             continue
         except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
             raise BadInputError(
-                f"{file} does not say what the published data sets hold; take the repository's own copy of it, or "
+                f"{file} does not say what the published data sets hold; take the repository's own copy, or "
                 "make it again with python publish.py datasets"
             ) from error
     return found

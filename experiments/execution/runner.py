@@ -64,65 +64,34 @@ class Failure:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many ranking cells a study has, and what became of them.
-
-    Attributes
-    ----------
-    cells : int
-        All.
-    missing : int
-        Not done at the start: no file, failed folds, or folds stopped by a limit lower than the one of now.
-    ran : int
-        Run now, failed or not.
-    found : int
-        Missing at the start, but finished by another process before it was their turn.
-    lost : int
-        Run now and left no file.
-    """
+    """How many ranking cells a study has, and what became of them."""
 
     cells: int = 0
-    missing: int = 0
-    ran: int = 0
-    found: int = 0
-    lost: int = 0
+    missing: int = (
+        0  # at the start: no file, failed folds, or folds stopped by a limit lower than the one of now
+    )
+    ran: int = 0  # now, failed or not
+    found: int = 0  # missing at the start, but finished by another process before it was their turn
+    lost: int = 0  # run now and left no file
 
 
 @dataclass
 class StudyResult:
-    """All rows of a study and what there is to know about them.
+    """All rows of a study and what there is to know about them."""
 
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        Rows of the ranking cells, columns of ``ROW_SCHEMA``, failed ones too, in the order of the configurations.
-        Names of data sets, rankers and protocols are those of the configurations now, not of the files.
-    failures : list of Failure
-        What has no numbers and was tried.
-    warnings : Counter
-        (kind, first line) → how often.
-    counts : Counts
-        How many cells.
-    quarantined : list of Quarantined
-        Files that could not be trusted.
-    running : list of Cell
-        Cells that some process was at when the rows were read.
-    absent : dict
-        Data set that was left out, because it is not here → why.
-    not_read : list of str
-        Data sets whose published rows were found without their files.
-    feature_names : dict
-        Data set → names of its features.
-    """
-
+    #: Rows of the ranking cells, columns of ``ROW_SCHEMA``, failed ones too, in the order of the
+    #: configurations, whose names of data sets, rankers and protocols they bear.
     frame: pd.DataFrame
-    failures: list[Failure] = field(default_factory=list)
-    warnings: Counter = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)  # what has no numbers and was tried
+    warnings: Counter = field(default_factory=Counter)  # (kind, first line) → how often
     counts: Counts = field(default_factory=Counts)
-    quarantined: list[Quarantined] = field(default_factory=list)
-    running: list[Cell] = field(default_factory=list)
-    absent: dict[str, str] = field(default_factory=dict)
-    not_read: list[str] = field(default_factory=list)
-    feature_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    quarantined: list[Quarantined] = field(default_factory=list)  # files that could not be trusted
+    running: list[Cell] = field(default_factory=list)  # that some process was at when the rows were read
+    absent: dict[str, str] = field(default_factory=dict)  # data set that was left out → why
+    not_read: list[str] = field(
+        default_factory=list
+    )  # data sets whose published rows were found without files
+    feature_names: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by data set that was read
 
     @property
     def exit_code(self) -> int:
@@ -226,17 +195,7 @@ def _compiles(missing: Sequence[Cell]) -> bool:
 
 
 def not_read_in_words(names: Sequence[str]) -> str:
-    """Say of which data sets published rows are shown without their files.
-
-    Parameters
-    ----------
-    names : sequence of str
-        At least one.
-
-    Returns
-    -------
-    str
-    """
+    """Return a sentence that names the data sets whose published rows are shown without their files."""
     files = "file is" if len(names) == 1 else "files are"
     return f"published rows of {', '.join(names)}: the data {files} not here and not needed for them"
 

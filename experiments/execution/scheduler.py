@@ -36,9 +36,9 @@ def launch(
 ) -> Generator[Outcome, None, None]:
     """Run cells, started in this order, and yield one outcome for each as they end.
 
-    The cell at which a worker dies is tried once more, its fits in a process of their own, so that a deadly ranker
-    fails its folds; other cells go on. When the worker dies again, all folds of that cell fail. When workers keep
-    dying before they take a cell, all that is left is lost. LauncherError: the cluster is gone.
+    The cell at which a worker dies is tried once more, its fits in a process of their own, so that a deadly
+    ranker fails its folds; other cells go on. When the worker dies again, all folds of that cell fail. When
+    workers keep dying before they take a cell, all that is left is lost. LauncherError: the cluster is gone.
     """
     if executor.is_here:  # a ranker that takes the process down without limits takes the study with it
         try:
@@ -71,8 +71,8 @@ def launch(
                 outcomes = future.result()
             except CancelledError as error:
                 raise LauncherError(
-                    "the connection to the dask scheduler is lost; finished cells are kept, and the same command "
-                    "continues from there once a scheduler runs again"
+                    "the connection to the dask scheduler is lost; finished cells are kept, and the same "
+                    "command continues from there once a scheduler runs again"
                 ) from error
             except executor.deaths as error:
                 at_work = scratch.noted_of(batch)
@@ -85,7 +85,7 @@ def launch(
                     continue
                 suspects += at_work
                 logger.error(
-                    "a worker process died (killed, or out of memory?); cell at work, to be tried once more: %s",
+                    "a worker process died (killed, or out of memory?); to be tried once more: %s",
                     "; ".join(cell.label for cell in at_work) or "none",
                 )
                 if n_idle_deaths >= _DEATHS_AT_MOST:

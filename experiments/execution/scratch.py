@@ -1,6 +1,6 @@
 """What a runner and its workers share in the results folder: notes of who is at which cell, and the data.
 
-The notes say which cells are running, and which one a worker died at. Workers of other machines reach them too.
+The notes say which cells are running, and which one a worker died at, on other machines too.
 Names of folders and notes begin with their writer, ``HOST-PROCESS``.
 """
 
@@ -30,7 +30,7 @@ _FOLDER = "running"
 _NAMES = ".names"
 #: Below a scratch: embeddings that several rankers of a study need.
 EMBEDDINGS = "embeddings"
-#: What is this old and was left by another machine, whose processes cannot be seen, belongs to no one any more.
+#: What is this old and was left by another machine, whose processes cannot be seen, is no longer used.
 _STALE_SECONDS = 7 * 24 * 3600
 
 
@@ -50,7 +50,7 @@ class Scratch:
         self._shelved: dict[str, str] = {}
 
     def shelve(self, data: Dataset) -> str:
-        """Put a data set, once, into a file that workers map into their memory; return it for :func:`unshelve`."""
+        """Put a data set, once, into a file for :func:`unshelve`; return its path."""
         if data.checksum not in self._shelved:
             path = str(Path(self.path) / f"{data.checksum[:32]}.data")
             joblib.dump((data.X, data.y), path)
@@ -76,7 +76,7 @@ class Scratch:
 
 @lru_cache(maxsize=64)
 def unshelve(path: str) -> tuple[Any, Any]:
-    """Map the arrays of a data set into memory, shared by all processes of a machine; they cannot be written to."""
+    """Map the arrays of a data set into memory, shared by all processes and read-only."""
     return joblib.load(path, mmap_mode="r")
 
 
@@ -90,7 +90,7 @@ def unshelve_names(path: str) -> tuple[str, ...]:
 
 
 def at_work(results: str | os.PathLike[str]) -> set[str]:
-    """Return the keys of cells that some living process is at, as far as that can be seen from this machine."""
+    """Return the keys of cells that a process is at; of other machines, those that may be."""
     folders = (Path(results) / _FOLDER).glob("*/")
     return {key for folder in folders for path, key in _notes(folder) if _alive(path)}
 

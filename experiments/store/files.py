@@ -65,8 +65,8 @@ def write_packs(
 ) -> Iterator[Path]:
     """Write whole finished cells into as many files as they need, and yield each once it is durable.
 
-    ``small`` is for what is kept in a repository: it takes half a minute for 50 MB, and leaves out curves that
-    follow from others.
+    ``small`` is for what is kept in a repository: it takes half a minute for 50 MB, and leaves out curves
+    that follow from others.
     """
     groups = _grouped(without_curves(table) if small else table for table in tables)
     for first in groups:
@@ -153,7 +153,7 @@ def _digest(content: bytes) -> str:
 
 
 def write_synced(path: Path, content: bytes) -> None:
-    """Write a file under another name, then rename it; durable once this returns, else (OSError) as before."""
+    """Write a file under another name, then rename it; durable once this returns."""
     for attempt in range(_WRITE_ATTEMPTS):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.stem}.{os.getpid()}.{uuid.uuid4().hex}.tmp")

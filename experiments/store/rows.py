@@ -49,7 +49,7 @@ def _assemble(columns: Mapping[str, Any]) -> pa.Table:
 
 
 def conforming(table: pa.Table, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return columns of a stored table (default: all); those that came later are null. ValueError for others."""
+    """Return columns of a stored table (default: all); those that came later are null."""
     wanted = pa.schema([ROW_SCHEMA.field(name) for name in columns or ROW_SCHEMA.names])
     names = set(table.schema.names)
     if not names <= set(ROW_SCHEMA.names) or not set(wanted.names) - names <= set(ADDED_COLUMNS):

@@ -1,7 +1,7 @@
 """Rows on disk: a file for each cell, and files of many finished cells, so that many can be read.
 
-Finished cells are moved into files of many (packs) when there are many. A cell gets into a pack before it leaves
-its own file, and readers look at files of single cells before packs: at no moment is it in neither.
+Finished cells are moved into files of many (packs) when there are many. A cell gets into a pack before it
+leaves its own file, and readers look at files of single cells before packs: at no moment is it in neither.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ class Store:
     Parameters
     ----------
     results : path
-        The results folder. Below it, cells lie at ``rows/<first two digits>/<key>.parquet``, and many finished
-        ones together in ``rows/packs``. Packs in ``published/rows/packs`` are read too, and never written or
-        moved: cells that somebody has published need not run again.
+        The results folder. Below it, cells lie at ``rows/<first two digits>/<key>.parquet``, and many
+        finished ones together in ``rows/packs``. Packs in ``published/rows/packs`` are read too, and never
+        written or moved: cells that somebody has published need not run again.
 
     Attributes
     ----------
     quarantined : list of Quarantined
-        Files found torn, foreign or not regular by this object, oldest first. They are moved to ``aside/`` and
-        logged by name; their cells count as missing.
+        Files found torn, foreign or not regular by this object, oldest first. They are moved to ``aside/``
+        and logged by name; their cells count as missing.
     """
 
     def __init__(self, results: str | os.PathLike[str]):
@@ -121,7 +121,7 @@ class Store:
         return table if columns is None else table.select(columns)
 
     def rows_of(self, cells: Sequence[Any]) -> pa.Table:
-        """Return the rows of cells under the data set, ranker and protocol that each bears now, in their order."""
+        """Return the rows of cells, in their order, under the names that the cells bear now."""
         table = self.read_tables(cell.key for cell in cells)
         places = defaultdict(list)
         for place, key in enumerate(table["cell_key"].to_pylist()):
@@ -135,7 +135,7 @@ class Store:
         return table
 
     def states(self, keys: Iterable[str]) -> dict[str, str]:
-        """Return key → "ok", or the status of the first row that is not; cells without a good file are left out."""
+        """Return key → "ok", or the status of the first row that is not; without a good file, no key."""
         wanted = dict.fromkeys(keys)
         tables = ((key, self._read_loose(key)) for key in self._loose(wanted))
         states = {key: state_of(table) for key, table in tables if table is not None}
@@ -146,8 +146,8 @@ class Store:
     def write(self, key: str, rows: pd.DataFrame | pa.Table) -> None:
         """Write the rows of a cell, all or nothing; rows with failures do not replace a cell that is done.
 
-        Once this returns, the rows survive a loss of power. ValueError: rows of another cell, or none. OSError:
-        the disk is full or refuses, and the file is as it was.
+        Once this returns, the rows survive a loss of power. ValueError: rows of another cell, or none.
+        OSError: the disk is full or refuses, and the file is as it was.
         """
         path = self.path(key)
         table = from_frame(rows) if isinstance(rows, pd.DataFrame) else conforming(rows)
@@ -157,7 +157,7 @@ class Store:
             write_synced(path, dump([table]))
 
     def write_many(self, tables: Mapping[str, pa.Table]) -> None:
-        """Write the rows of several cells as :meth:`write`, with one wait for the disk for all finished ones."""
+        """Write the rows of several cells as :meth:`write`, all finished ones into one file."""
         finished = {key: table for key, table in tables.items() if all_ok(table)}
         if len(finished) < 2:
             finished = {}
@@ -170,10 +170,10 @@ class Store:
             pass
 
     def compact(self, at_least: int = 2000) -> int:
-        """Move finished cells into packs when there are so many files, merge small packs, return the number moved.
+        """Move finished cells into packs when there are so many files, and merge small packs.
 
         Any number of processes may read, write and compact meanwhile, and one that is killed leaves nothing torn
-        and nothing lost. OSError: the cells are where they were.
+        and nothing lost. Returns how many cells were moved. OSError: the cells are where they were.
         """
         n_loose = len(self._loose())
         if n_loose < max(at_least, 1) and len(self._small()) <= 4 * _SMALL_PACKS:
@@ -266,7 +266,7 @@ class Store:
         moved += [key for key in self._loose() if key in packed]
         for _ in write_packs(self._packs, finished()):
             pass
-        # Whoever writes one of these cells anew meanwhile writes the same rows, so the file may go in any case.
+        # A process that writes one of these cells anew meanwhile writes the same rows.
         for key in moved:
             self.path(key).unlink(missing_ok=True)
         return len(moved)

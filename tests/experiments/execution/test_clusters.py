@@ -29,6 +29,7 @@ from studies import (
 )
 
 import experiments.execution
+from experiments.cli import main
 from experiments.config.compose import compose_runs
 from experiments.errors import ConfigError, LauncherError
 from experiments.execution.executors import executor_for
@@ -328,3 +329,13 @@ def test_a_launcher_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "experiments.execution.dask", None)
     with pytest.raises(ConfigError, match=r"launcher=dask needs .*pip install 'reliefe-bench\[cluster\]'"):
         executor_for({"backend": "dask"}, 5, print)
+
+
+def test_dask_workers_that_die_while_they_start_are_said_in_one_line(tmp_path, capsys):
+    deadly = tmp_path / "deadly.py"
+    deadly.write_text("import os\nos._exit(3)\n")
+    run = ["dataset=wine", "ranker=anova_f", f"paths.results={tmp_path / 'results'}"]
+    run += ["launcher=dask", "launcher.n_workers=1", f"+launcher.cluster.preload={deadly}"]
+    assert main.run(run) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+    assert line.startswith("error: workers of dask died while they started: ")
