@@ -176,7 +176,7 @@ FOREIGN = {
     "text": lambda path: path.write_text("not parquet"),
     "parquet": lambda path: pq.write_table(rows(), path),
     "folder": lambda path: path.mkdir(),
-    "pipe": os.mkfifo,
+    "pipe": lambda path: os.mkfifo(path),
     "loop of links": loop,
     "link that leads nowhere": lambda path: path.symlink_to("nowhere"),
 }
