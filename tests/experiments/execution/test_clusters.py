@@ -331,11 +331,17 @@ def test_a_launcher_without_its_package_says_what_to_install(monkeypatch):
         executor_for({"backend": "dask"}, 5, print)
 
 
-def test_dask_workers_that_die_while_they_start_are_said_in_one_line(tmp_path, capsys):
+def test_dask_workers_that_die_while_they_start_are_said_in_one_line(tmp_path, capsys, monkeypatch):
     deadly = tmp_path / "deadly.py"
     deadly.write_text("import os\nos._exit(3)\n")
-    run = ["dataset=wine", "ranker=anova_f", f"paths.results={tmp_path / 'results'}"]
-    run += ["launcher=dask", "launcher.n_workers=1", f"+launcher.cluster.preload={deadly}"]
-    assert main.run(run) == 1
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+    launcher = {**DASK, "n_workers": 1, "cluster": {"preload": str(deadly)}}
+    with pytest.raises(LauncherError) as caught:
+        executor_for(launcher, 5, print)
+
+    def run_study(*arguments, **settings):
+        raise caught.value
+
+    monkeypatch.setattr("experiments.execution.runner.run_study", run_study)
+    assert main.run(["dataset=wine", "ranker=anova_f", f"paths.results={tmp_path / 'results'}"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: workers of dask died while they started: ")
