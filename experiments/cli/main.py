@@ -166,7 +166,7 @@ def run(argv: Sequence[str]) -> int:
         return result.exit_code
     except BadInputError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 2
+        return getattr(error, "exit_code", 2)
     except KeyboardInterrupt:  # the runner has said what is kept and how to go on
         return 130
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -21,13 +20,12 @@ from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
 from experiments.evaluation.cell import Cell
 from experiments.evaluation.evaluate import TIMINGS
-from experiments.execution.known_data import FILE, KnownData, digest_of, known_text, read_known
+from experiments.execution.known_data import FILE, KnownData, digest_of, known_text
 from experiments.execution.study import Study
 from experiments.metrics.top_features import top_features
 from experiments.paths import PROJECT_ROOT, write_whole
 from experiments.schema import ROW_SCHEMA
-from experiments.store.named_rows import rows_of
-from experiments.store.pack import write_packs
+from experiments.store.files import write_packs
 from experiments.store.rows import all_ok, to_frame
 from experiments.store.store import Store
 
@@ -137,7 +135,7 @@ def collect(
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
                 wanted.setdefault(key, (name, cell.dataset, cell.repeat))
-            feature_names.setdefault(cell.key, study.feature_names[cell.dataset])
+            feature_names.setdefault(cell.key, study.feature_names.get(cell.dataset, ()))
             most_columns[cell.key] = most[cell.dataset]
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as new:
@@ -155,9 +153,8 @@ def collect(
                 for key, table in found
                 if table is not None
             )
-            for pack in write_packs(packs, light, small=True):
-                # Named by study and content: a publication adds to the history what changed, and no more.
-                pack.rename(packs / f"{name}-{hashlib.sha256(pack.read_bytes()).hexdigest()[:16]}.parquet")
+            for _ in write_packs(packs, light, name=name, small=True):
+                pass  # names are of study and content: a publication adds to the history what changed alone
         # A line for each cell: what changes between two publications can be read.
         lists = {name: ",\n".join(map(json.dumps, cells)) for name, cells in index.items()}
         text = ",\n".join(f"{json.dumps(name)}: [\n{cells}\n]" for name, cells in lists.items())
@@ -235,7 +232,7 @@ def rows(name: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[ResolvedC
         raise BadInputError(f"{file} is missing: nothing has been published") from error
     if name not in index:
         raise BadInputError(f"{name} has not been published; published: {', '.join(index)}")
-    table = rows_of(Store(folder), [Named(*each) for each in index[name]])
+    table = Store(folder).rows_of([Named(*each) for each in index[name]])
     return to_frame(table), _configs(name, folder)
 
 
@@ -287,13 +284,7 @@ def show(name: str, out: TextIO, folder: Path = FOLDER, *, checked: pd.DataFrame
     from experiments.figures import style
 
     frame, configs = rows(name, folder)
-    known = read_known(folder)
-    names = {
-        config["dataset_key"]: known[digest].feature_names
-        for config in configs
-        if (digest := digest_of(config)) in known
-    }
-    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked, "feature_names": names}
+    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked}
     with style.published():
         written = report.show(frame, configs, {"results": folder}, out, whole=True, **asked)
     for file in written:

@@ -12,7 +12,7 @@ from experiments.evaluation.filling import VERSION
 from experiments.evaluation.versions import name_in_keys, versions
 from experiments.rankers.missing import leaving_missing
 from experiments.schema import ROWS_VERSION
-from experiments.store.keys import cell_key, keys_of_repeats
+from experiments.store.keys import cell_key
 from experiments.tasks import TASKS
 
 #: Settings that never decide numbers, so changing them runs nothing again.
@@ -181,8 +181,7 @@ def cells_of(
         "versions": of_both,
     }
     repeats = range(protocol["n_repeats"])
-    keys = keys_of_repeats(content, repeats)
-    keys_of_references = keys_of_repeats({**common, "kind": "all_features", "versions": of_learner}, repeats)
+    of_reference = {**common, "kind": "all_features", "versions": of_learner}
     # What all repeats have in common is one object: there may be 100,000 cells.
     shared = {
         "checksum": checksum,
@@ -198,15 +197,16 @@ def cells_of(
     }
     of_ranking = {**shared, "ranker": config["ranker_key"], "ranker_block": dict(ranker), "versions": of_both}
     made = []
-    for repeat, key, key_of_reference in zip(repeats, keys, keys_of_references, strict=True):
+    for repeat in repeats:
         reference = Cell(
-            key=key_of_reference,
+            key=cell_key({**of_reference, "repeat": repeat}),
             kind="all_features",
             ranker="",
             repeat=repeat,
             versions=of_learner,
             **shared,
         )
+        key = cell_key({**content, "repeat": repeat})
         made.append(Cell(key=key, kind="ranking", repeat=repeat, reference=reference, **of_ranking))
     return made
 

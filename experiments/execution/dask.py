@@ -8,21 +8,19 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
 import dask
 import joblib
 from distributed import Client, KilledWorker, LocalCluster
-from joblib import Parallel, delayed, parallel_config
-from joblib._dask import DaskDistributedBackend
+from joblib import parallel_config
 
 from experiments.errors import ConfigError, LauncherError
-from experiments.evaluation.cell import Cell
-from experiments.execution.backend import Batch, Executor
-from experiments.execution.worker import Outcome, WorkOptions, work_batch
+from experiments.execution.executors import Executor
+from experiments.formatting import first_line
 from experiments.printing import prepare_output
 from experiments.processes import THREAD_VARIABLES, end_tree
 
@@ -37,24 +35,7 @@ _SETTINGS = {"distributed.scheduler.worker-ttl": None, "distributed.comm.timeout
 
 
 def cluster_executor(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[str], None]) -> Executor:
-    """Return the executor for ``launcher.backend`` "dask" or "slurm".
-
-    Parameters
-    ----------
-    launcher, n_cells, tell
-        As for :func:`experiments.execution.scheduler.executor_for`.
-
-    Returns
-    -------
-    Executor
-
-    Raises
-    ------
-    ConfigError
-        If a setting is wrong.
-    LauncherError
-        If no workers can be had.
-    """
+    """Return the executor for ``launcher.backend`` "dask" or "slurm"; arguments as for ``executor_for``."""
     dask.config.set(_SETTINGS)
     # What matters is told by the errors here. dask gives levels to some loggers below its own.
     below = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
@@ -67,18 +48,14 @@ def cluster_executor(launcher: Mapping[str, Any], n_cells: int, tell: Callable[[
     return _made_here(launcher, n_cells)
 
 
-class DaskExecutor:
-    """Workers of a dask cluster.
+class WorkersError(LauncherError):
+    """Nothing that was typed is wrong, but workers do not start."""
 
-    Parameters
-    ----------
-    client : distributed.Client
-        Connected.
-    cluster : distributed cluster or None
-        The cluster, where it is this executor's to close.
-    n_workers, n_workers_here, n_threads : int
-        As for :class:`experiments.execution.backend.Executor`.
-    """
+    exit_code = 1
+
+
+class DaskExecutor:
+    """Workers of a dask cluster; ``cluster`` is None where it is not this executor's to close."""
 
     is_local = False
     is_here = False
@@ -88,28 +65,15 @@ class DaskExecutor:
     def __init__(self, client: Client, cluster: Any, n_workers: int, n_workers_here: int, n_threads: int):
         self._client = client
         self._cluster = cluster
+        self._executor = client.get_executor(pure=False)
         self.n_workers = n_workers
         self.n_workers_here = n_workers_here
+        self.n_at_once = 2 * n_workers  # so that no worker waits for the next call
         self.n_threads = n_threads
 
-    def run(self, batches: Iterable[Batch]) -> Iterator[list[Outcome]]:
-        """Run batches of cells and give their outcomes as batches end."""
-        with parallel_config(backend=_Backend(self.n_workers, client=self._client)):
-            pool = Parallel(
-                n_jobs=self.n_workers,
-                batch_size=1,  # they are batches already
-                return_as="generator_unordered",
-                pre_dispatch=3 * self.n_workers,
-            )
-            outcomes = pool(delayed(_on_worker)(*batch) for batch in batches)
-        try:
-            yield from outcomes
-        except CancelledError as error:
-            address = self._client.scheduler.address if self._client.scheduler else "of the cluster"
-            raise LauncherError(
-                f"the connection to the dask scheduler {address} is lost; finished cells are kept, and the same "
-                "command continues from there once a scheduler runs again"
-            ) from error
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
+        """Hand out a call."""
+        return self._executor.submit(_on_worker, function, *arguments)
 
     def abandon(self) -> None:
         """Stop at once; workers that were not started here finish the cell that they are at."""
@@ -129,45 +93,11 @@ class DaskExecutor:
                 self._cluster.close(timeout=_CLOSE_WITHIN)
 
 
-class _Backend(DaskDistributedBackend):
-    """joblib's, which otherwise waits for ever when a task is given up by dask or the scheduler is gone."""
-
-    def __init__(self, n_workers: int, **settings: Any):
-        super().__init__(wait_for_workers_timeout=None, **settings)
-        self._n_workers = n_workers
-
-    def effective_n_jobs(self, n_jobs: int) -> int:
-        # Those that have not arrived yet too; and more than one, for which joblib would work in this process.
-        return max(2, self._n_workers)
-
-    def __reduce__(self):
-        return (DaskDistributedBackend, ())
-
-    async def _collect(self):
-        import asyncio
-
-        while self._continue:
-            async for future, result in self.waiting_futures:
-                self._results.pop(future)
-                callback = self._callbacks.pop(future)
-                if future.status == "error":
-                    result = result[1]
-                elif future.status != "finished":
-                    result = CancelledError(future.status)
-                callback(result)
-            await asyncio.sleep(0.01)
-
-    def retrieve_result_callback(self, out: Any) -> Any:
-        if isinstance(out, BaseException):
-            raise out
-        return super().retrieve_result_callback(out)
-
-
-def _on_worker(cells: Sequence[Cell], shelved: str, options: WorkOptions) -> list[Outcome]:
+def _on_worker(function: Callable[..., Any], *arguments: Any) -> Any:
     prepare_output()
     # What a ranker or learner runs in parallel itself stays on its worker.
     with parallel_config(backend="threading", n_jobs=1):
-        return work_batch(cells, shelved, options)
+        return function(*arguments)
 
 
 def _made_here(launcher: Mapping[str, Any], n_cells: int) -> DaskExecutor:
@@ -191,6 +121,8 @@ def _made_here(launcher: Mapping[str, Any], n_cells: int) -> DaskExecutor:
         )
     except (TypeError, ValueError) as error:
         raise ConfigError(f"launcher.cluster: dask's LocalCluster does not take this: {error}") from error
+    except (OSError, RuntimeError) as error:
+        raise WorkersError(f"workers of dask died while they started: {first_line(str(error))}") from error
     client = Client(cluster, set_as_default=False)
     return DaskExecutor(client, cluster, n_workers, n_workers, n_threads)
 

@@ -22,10 +22,9 @@ import pyarrow.compute as pc
 from experiments.errors import BadInputError, LauncherError
 from experiments.evaluation.cell import Cell
 from experiments.evaluation.score_cache import ScoreCache
-from experiments.execution.backend import Executor
-from experiments.execution.estimate import Estimate, compiles, estimate_study
+from experiments.execution.executors import Executor, executor_for
 from experiments.execution.progress import Progress, progress_for
-from experiments.execution.scheduler import executor_for, launch
+from experiments.execution.scheduler import launch
 from experiments.execution.scratch import Scratch, at_work
 from experiments.execution.study import Study
 from experiments.execution.worker import Outcome, WorkOptions
@@ -34,7 +33,6 @@ from experiments.rankers import build
 from experiments.rankers.fitting import Limits
 from experiments.rankers.isolation import MAKING_SECONDS
 from experiments.schema import BAD_STATUSES, LIMIT_COLUMNS, when_again
-from experiments.store.named_rows import rows_of
 from experiments.store.rows import to_frame
 from experiments.store.store import Quarantined, Store
 from experiments.tasks import REGRESSION, TASKS, as_scores
@@ -44,8 +42,6 @@ logger = logging.getLogger(__name__)
 #: Finished cells are packed together each time so many have ended.
 _PACK_EVERY = 2000
 _KINDS_SHOWN = 3
-#: What takes no longer than this is not announced, seconds.
-_WORTH_SAYING = 30.0
 
 
 @dataclass(frozen=True)
@@ -68,68 +64,34 @@ class Failure:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many ranking cells a study has, and what became of them.
-
-    Attributes
-    ----------
-    cells : int
-        All.
-    missing : int
-        Not done at the start: no file, failed folds, or folds stopped by a limit lower than the one of now.
-    ran : int
-        Run now, failed or not.
-    found : int
-        Missing at the start, but finished by another process before it was their turn.
-    lost : int
-        Run now and left no file.
-    """
+    """How many ranking cells a study has, and what became of them."""
 
     cells: int = 0
-    missing: int = 0
-    ran: int = 0
-    found: int = 0
-    lost: int = 0
+    missing: int = (
+        0  # at the start: no file, failed folds, or folds stopped by a limit lower than the one of now
+    )
+    ran: int = 0  # now, failed or not
+    found: int = 0  # missing at the start, but finished by another process before it was their turn
+    lost: int = 0  # run now and left no file
 
 
 @dataclass
 class StudyResult:
-    """All rows of a study and what there is to know about them.
+    """All rows of a study and what there is to know about them."""
 
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        Rows of the ranking cells, columns of ``ROW_SCHEMA``, failed ones too, in the order of the configurations.
-        Names of data sets, rankers and protocols are those of the configurations now, not of the files.
-    failures : list of Failure
-        What has no numbers and was tried.
-    warnings : Counter
-        (kind, first line) → how often.
-    counts : Counts
-        How many cells.
-    quarantined : list of Quarantined
-        Files that could not be trusted.
-    running : list of Cell
-        Cells that some process was at when the rows were read.
-    absent : dict
-        Data set that was left out, because it is not here → why.
-    estimate : Estimate or None
-        What the missing cells take, from ``collect_study``.
-    not_read : list of str
-        Data sets whose published rows were found without their files.
-    feature_names : dict
-        Data set → names of its features.
-    """
-
+    #: Rows of the ranking cells, columns of ``ROW_SCHEMA``, failed ones too, in the order of the
+    #: configurations, whose names of data sets, rankers and protocols they bear.
     frame: pd.DataFrame
-    failures: list[Failure] = field(default_factory=list)
-    warnings: Counter = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)  # what has no numbers and was tried
+    warnings: Counter = field(default_factory=Counter)  # (kind, first line) → how often
     counts: Counts = field(default_factory=Counts)
-    quarantined: list[Quarantined] = field(default_factory=list)
-    running: list[Cell] = field(default_factory=list)
-    absent: dict[str, str] = field(default_factory=dict)
-    estimate: Estimate | None = None
-    not_read: list[str] = field(default_factory=list)
-    feature_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    quarantined: list[Quarantined] = field(default_factory=list)  # files that could not be trusted
+    running: list[Cell] = field(default_factory=list)  # that some process was at when the rows were read
+    absent: dict[str, str] = field(default_factory=dict)  # data set that was left out → why
+    not_read: list[str] = field(
+        default_factory=list
+    )  # data sets whose published rows were found without files
+    feature_names: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by data set that was read
 
     @property
     def exit_code(self) -> int:
@@ -196,18 +158,13 @@ def run_study(
     )
     tally = _Tally()
     if missing or references:
-        found = estimate_study(study, store, missing, launcher)
         store.clean()
         ScoreCache(study.results).shrink()
         here = in_process or bool(limits)  # with limits, fits are in a process of their own
         executor = executor_for(launcher, max(len(missing), len(references)), progress.note, here)
         try:
-            if found is not None and found.elapsed(executor.n_workers, len(missing)) > _WORTH_SAYING:
-                progress.note(f"this will take {found.words(executor.n_workers, len(missing))}")
-            if compiles(missing):
+            if _compiles(missing):
                 progress.note("kernels are compiled first, once per installation (half a minute or more)")
-            if found is not None:
-                progress.expect(found.of_cells)
             options = {
                 "give_up": bool(launcher.get("give_up")),
                 "score_cache": bool(launcher.get("score_cache", True)),
@@ -225,18 +182,20 @@ def run_study(
     return result
 
 
+def _compiles(missing: Sequence[Cell]) -> bool:
+    """Return whether the first fits compile kernels of the library or of forests."""
+    for cell in missing:
+        package = str(cell.ranker_block.get("_target_")).partition(".")[0]
+        grown = cell.task == "multilabel" and "Forest" in str(cell.learner.get("_target_"))
+        if grown or package in ("reliefe", "fast_select"):
+            from reliefe import _compiled
+
+            return not _compiled.any_kept()
+    return False
+
+
 def not_read_in_words(names: Sequence[str]) -> str:
-    """Say of which data sets published rows are shown without their files.
-
-    Parameters
-    ----------
-    names : sequence of str
-        At least one.
-
-    Returns
-    -------
-    str
-    """
+    """Return a sentence that names the data sets whose published rows are shown without their files."""
     files = "file is" if len(names) == 1 else "files are"
     return f"published rows of {', '.join(names)}: the data {files} not here and not needed for them"
 
@@ -263,23 +222,22 @@ def collect_study(configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = F
     study = Study(configs, skip_absent=skip_absent)
     store = Store(study.results)
     running = at_work(study.results)
-    _read_references(study, store)  # what is torn is said
+    store.states(_references(study))  # what is torn is said
     missing = study.missing(store, _limits(configs[0]["launcher"]))
     result = _result(study, store)
     result.counts = Counts(cells=len(study.cells), missing=len(missing))
-    result.estimate = estimate_study(study, store, missing, configs[0]["launcher"])
     result.running = [cell for key, cell in study.cells.items() if key in running]
     return result
 
 
 def _references_to_run(study: Study, store: Store, missing: Sequence[Cell]) -> list[Cell]:
-    """Return the scores of all features that missing cells need, and those whose files cannot be trusted."""
+    """Return the scores of all features that missing cells need, and those that have no good file."""
     needed = {cell.reference.key for cell in missing if cell.reference is not None}
-    states, torn = _read_references(study, store)
+    states = store.states(_references(study))
     return [
         cell
         for key, cell in _references(study).items()
-        if cell.checksum in study.data and (key in torn or (key in needed and states.get(key) != "ok"))
+        if cell.checksum in study.data and (key not in states or (key in needed and states[key] != "ok"))
     ]
 
 
@@ -287,15 +245,8 @@ def _references(study: Study) -> dict[str, Cell]:
     return {cell.reference.key: cell.reference for cell in study.cells.values() if cell.reference is not None}
 
 
-def _read_references(study: Study, store: Store) -> tuple[dict[str, str], set[str]]:
-    """Look at the scores of all features, though no ranker needs them now: states, and keys quarantined for it."""
-    before = len(store.quarantined)
-    states = store.states(_references(study))
-    return states, {each.path.stem for each in store.quarantined[before:]}
-
-
 def _result(study: Study, store: Store) -> StudyResult:
-    table = rows_of(store, list(study.named.values()))
+    table = store.rows_of(list(study.named.values()))
     columns = ["dataset", "ranker", "protocol", "repeat", "fold", "error", "cell_key", "status"]
     bad = table.select([*columns, *LIMIT_COLUMNS.values()]).filter(pc.not_equal(table["status"], "ok"))
     failures = [
@@ -415,7 +366,7 @@ def _run(
     told = WorkOptions(
         study.results, scratch.path, limits, executor.n_threads, executor.n_workers_here, **options
     )
-    progress.start([cell for phase in phases for cell in phase], executor.n_workers, scratch.labels)
+    progress.start([cell for phase in phases for cell in phase])
     try:
         with warnings.catch_warnings():
             # Workers are renewed now and then to give memory back, and joblib warns of it: no news to anyone.

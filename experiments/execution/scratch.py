@@ -1,7 +1,7 @@
-"""What a runner and its workers share beside the rows: notes of who is at which cell, and the data.
+"""What a runner and its workers share in the results folder: notes of who is at which cell, and the data.
 
-The notes are read for the progress bar, by other processes that show the state of a study, and when a worker was
-killed, to know what it was at. All lies beside the rows, where workers of other machines reach it too.
+The notes say which cells are running, and which one a worker died at, on other machines too.
+Names of folders and notes begin with their writer, ``HOST-PROCESS``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -26,57 +26,31 @@ from experiments.datasets import Dataset
 from experiments.evaluation.cell import Cell
 
 _FOLDER = "running"
-_RUNNER = "runner.json"
-#: Behind the name of a file with arrays: that with the names of the features.
+#: Ending of the file with the names of the features, behind the name of that with the arrays.
 _NAMES = ".names"
 #: Below a scratch: embeddings that several rankers of a study need.
 EMBEDDINGS = "embeddings"
-#: What is this old and was left by another machine, whose processes cannot be seen, is of no one any more.
+#: What is this old and was left by another machine, whose processes cannot be seen, is no longer used.
 _STALE_SECONDS = 7 * 24 * 3600
 
 
 class Scratch:
-    """The notes of one runner's workers, and the data sets they work on.
-
-    Parameters
-    ----------
-    results : path
-        The results folder.
-
-    Attributes
-    ----------
-    path : str
-        Its folder.
-    """
+    """The notes of one runner's workers, and the data sets they work on, in the folder ``path``."""
 
     def __init__(self, results: str | os.PathLike[str]):
         folder = Path(results) / _FOLDER
-        folder.mkdir(parents=True, exist_ok=True)
+        self.path = ""
+        while not self.path:
+            folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # another runner has ended and removed the folder
+                self.path = tempfile.mkdtemp(prefix=f"{_writer()}-", dir=folder)
         for left in folder.glob("*/"):  # by runners that were killed
-            if not _alive(left / _RUNNER):
+            if not _alive(left):
                 shutil.rmtree(left, ignore_errors=True)
-        self.path = tempfile.mkdtemp(dir=folder)
-        _write(Path(self.path) / _RUNNER, {})
         self._shelved: dict[str, str] = {}
 
     def shelve(self, data: Dataset) -> str:
-        """Put the arrays of a data set into a file that workers map into their memory instead of copying it.
-
-        Parameters
-        ----------
-        data : Dataset
-            Written once, however often it is asked for.
-
-        Returns
-        -------
-        str
-            For :func:`unshelve`.
-
-        Raises
-        ------
-        OSError
-            If the disk is full or refuses.
-        """
+        """Put a data set, once, into a file for :func:`unshelve`; return its path."""
         if data.checksum not in self._shelved:
             path = str(Path(self.path) / f"{data.checksum[:32]}.data")
             joblib.dump((data.X, data.y), path)
@@ -84,19 +58,14 @@ class Scratch:
             self._shelved[data.checksum] = path
         return self._shelved[data.checksum]
 
-    def notes(self) -> list[tuple[str, str]]:
-        """Return (key, label) of the cells at work, or of those their workers died at."""
-        return [(note["key"], note["label"]) for _, note in _notes(Path(self.path))]
-
-    def labels(self) -> list[str]:
-        """Return the cells at work in words."""
-        return [label for _, label in self.notes()]
-
-    def clear(self) -> None:
-        """Forget the notes of workers that are no more."""
-        for path, _ in _notes(Path(self.path)):
-            with suppress(OSError):
-                path.unlink()
+    def noted_of(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return those of the cells that a worker was at when it died, and forget its notes."""
+        keys = set()
+        for path, key in _notes(Path(self.path)):
+            if any(cell.key == key for cell in cells):
+                keys.add(key)
+                path.unlink(missing_ok=True)
+        return [cell for cell in cells if cell.key in keys]
 
     def close(self) -> None:
         """Remove the folder."""
@@ -107,35 +76,13 @@ class Scratch:
 
 @lru_cache(maxsize=64)
 def unshelve(path: str) -> tuple[Any, Any]:
-    """Map the arrays of a data set into memory.
-
-    Parameters
-    ----------
-    path : str
-        From :meth:`Scratch.shelve`.
-
-    Returns
-    -------
-    X, y : arrays
-        As in the data set; they cannot be written to. Pages are shared by all processes of a machine.
-    """
+    """Map the arrays of a data set into memory, shared by all processes and read-only."""
     return joblib.load(path, mmap_mode="r")
 
 
 @lru_cache(maxsize=64)
 def unshelve_names(path: str) -> tuple[str, ...]:
-    """Read the names of the features of a data set.
-
-    Parameters
-    ----------
-    path : str
-        From :meth:`Scratch.shelve`.
-
-    Returns
-    -------
-    tuple of str
-        In column order; empty where they cannot be read, for which no cell is given up.
-    """
+    """Return the names of the features; none where they cannot be read, for which no cell is given up."""
     try:
         return tuple(joblib.load(f"{path}{_NAMES}"))
     except OSError:
@@ -143,36 +90,17 @@ def unshelve_names(path: str) -> tuple[str, ...]:
 
 
 def at_work(results: str | os.PathLike[str]) -> set[str]:
-    """Return the keys of cells that some process is at, whoever started it.
-
-    Parameters
-    ----------
-    results : path
-        The results folder.
-
-    Returns
-    -------
-    set of str
-        Notes of processes that are no more are left out, as far as that can be seen from this machine.
-    """
+    """Return the keys of cells that a process is at; of other machines, those that may be."""
     folders = (Path(results) / _FOLDER).glob("*/")
-    return {note["key"] for folder in folders for path, note in _notes(folder) if _alive(path)}
+    return {key for folder in folders for path, key in _notes(folder) if _alive(path)}
 
 
 @contextmanager
 def noted(scratch: str, cell: Cell) -> Iterator[None]:
-    """Leave a note while the block runs.
-
-    Parameters
-    ----------
-    scratch : str
-        The folder.
-    cell : Cell
-        What this process is at.
-    """
-    path = Path(scratch) / f"{_host()}-{os.getpid()}.json"
+    """Leave a note that this process is at a cell while the block runs."""
+    path = Path(scratch) / f"{_writer()}.json"
     with suppress(OSError):  # not worth losing a cell for
-        _write(path, {"key": cell.key, "label": cell.label})
+        path.write_text(json.dumps({"process": os.getpid(), "key": cell.key}), encoding="utf-8")
     try:
         yield
     finally:
@@ -180,30 +108,25 @@ def noted(scratch: str, cell: Cell) -> Iterator[None]:
             path.unlink()
 
 
-def _write(path: Path, content: dict) -> None:
-    text = json.dumps({"host": _host(), "process": os.getpid(), **content})
-    path.write_text(text, encoding="utf-8")
-
-
-def _notes(folder: Path) -> Iterator[tuple[Path, dict]]:
+def _notes(folder: Path) -> Iterator[tuple[Path, str]]:
     for path in sorted(folder.glob("*.json")):
-        if path.name == _RUNNER:
-            continue
-        try:
-            yield path, json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # just being written or removed
-            continue
+        with suppress(OSError, ValueError):  # just being written or removed
+            yield path, json.loads(path.read_text(encoding="utf-8"))["key"]
 
 
 def _alive(path: Path) -> bool:
-    """Whether the writer of a note is still there; on another machine, whether it may be."""
+    """Whether the writer of a note or folder still runs; on another machine, whether it may."""
+    host, _, process = path.stem.partition("-")
     try:
-        note = json.loads(path.read_text(encoding="utf-8"))
-        if note["host"] == _host():
-            return psutil.Process(note["process"]).status() != psutil.STATUS_ZOMBIE
+        if host == _host():
+            return psutil.Process(int(process.partition("-")[0])).status() != psutil.STATUS_ZOMBIE
         return time.time() - path.stat().st_mtime < _STALE_SECONDS
     except (OSError, ValueError, psutil.NoSuchProcess):
         return False
+
+
+def _writer() -> str:
+    return f"{_host()}-{os.getpid()}"
 
 
 @lru_cache(maxsize=1)

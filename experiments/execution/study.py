@@ -9,17 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from experiments import datasets
 from experiments.datasets.loading import subsample
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluation.cell import Cell, cells_of, learner_of
 from experiments.evaluation.evaluate import make_learner
 from experiments.evaluation.splits import check_assignment, check_classes, check_numbers
-from experiments.execution.known_data import KnownData, digest_of, read_known, size_of
+from experiments.execution.known_data import KnownData, digest_of, n_classes_of, read_known
 from experiments.locate import locate
-from experiments.metrics.duration import Size
 from experiments.paths import check_folder
 from experiments.rankers.fitting import Limits
 from experiments.rankers.refusals import refusal
@@ -29,41 +26,22 @@ from experiments.tasks import TASKS
 
 
 class Study:
-    """The data sets and cells that configurations stand for.
+    """The data sets and cells that configurations (``experiments.config``) stand for; all is checked at once.
 
-    Parameters
-    ----------
-    configs : sequence of mapping
-        Resolved configurations (``experiments.config``).
-    skip_absent : bool, default=False
-        Whether data sets that are not here and cannot be had are left out instead of being an error.
-    to_run : bool, default=False
-        Whether missing cells are to be run. Data sets of published rows whose files are not here are not read, and
-        not downloaded either: with ``to_run``, only where all of their cells in this study are done.
-
-    Attributes
-    ----------
-    results : str
-        The results folder.
-    data : dict
-        Checksum → data set.
-    known : dict
-        Checksum → data set that was not read (:class:`experiments.execution.known_data.KnownData`).
-    feature_names : dict
-        Name of a data set → names of its features.
-    named : dict
-        (key, data set, ranker, protocol) → cell; the same cell may stand in a study under two names.
-    cells : dict
-        Key → cell.
-    absent : dict
-        Name of a data set left out → why.
-
-    Raises
-    ------
-    BadInputError
-        For a data set that cannot be loaded or split, a learner that cannot be made, a ranker that cannot take what
-        a data set holds, two results folders; when no data set is left.
+    ``skip_absent``: data sets that cannot be had are left out instead of being an error. ``to_run``: missing
+    cells are to be run, so data sets of published rows whose files are not here are left unread only where all
+    of their cells in this study are done. BadInputError: data that cannot be loaded or split, a learner that
+    cannot be made, a ranker that cannot take what a data set holds, two results folders, no data set left.
     """
+
+    results: str
+    data: dict[str, datasets.Dataset]  # by checksum
+    known: dict[str, KnownData]  # by checksum: data sets that were not read
+    feature_names: dict[str, tuple[str, ...]]  # by name of a data set that was read
+    absent: dict[str, str]  # name of a data set that was left out → why
+    #: By key, data set, ranker and protocol: the same cell may have two names, and is run once.
+    named: dict[tuple[str, str, str, str], Cell]
+    cells: dict[str, Cell]  # by key
 
     def __init__(
         self, configs: Sequence[Mapping[str, Any]], *, skip_absent: bool = False, to_run: bool = False
@@ -76,12 +54,11 @@ class Study:
         self.results = folders[0]
         for place in ("", "rows", "rows/packs"):
             check_folder(Path(self.results) / place, "results")
-        self.data: dict[str, datasets.Dataset] = {}
-        self.known: dict[str, KnownData] = {}
-        self.feature_names: dict[str, tuple[str, ...]] = {}
-        self.absent: dict[str, str] = {}
-        # By names: the same cell may stand in a study under two of them, and is run once.
-        self.named: dict[tuple[str, str, str, str], Cell] = {}
+        self.data = {}
+        self.known = {}
+        self.feature_names = {}
+        self.absent = {}
+        self.named = {}
         # Of data sets without labels, where they mean nothing.
         distances: dict[tuple[str, str], set[str]] = defaultdict(set)
         checked: set[tuple[Any, ...]] = set()
@@ -117,9 +94,9 @@ class Study:
                     _check_split(data, config, again=told)
             if isinstance(data, datasets.Dataset):
                 self.data[data.checksum] = data
+                self.feature_names[config["dataset_key"]] = data.feature_names
             else:
                 self.known[data.checksum] = data
-            self.feature_names[config["dataset_key"]] = data.feature_names
             for cell in loader.cells(config):
                 self.named[cell.key, cell.dataset, cell.ranker, cell.protocol] = cell
         if self.absent and not self.named:
@@ -129,12 +106,6 @@ class Study:
         self.cells = {cell.key: cell for cell in self.named.values()}
 
     @property
-    def sizes(self) -> dict[str, Size]:
-        """Checksum → size of the data set, read or not."""
-        read = {checksum: size_of(data) for checksum, data in self.data.items()}
-        return {**{checksum: known.size for checksum, known in self.known.items()}, **read}
-
-    @property
     def not_read(self) -> list[str]:
         """Names of the data sets whose rows were found without their files."""
         return list(
@@ -142,19 +113,7 @@ class Study:
         )
 
     def missing(self, store: Store, limits: Limits) -> list[Cell]:
-        """Return the cells that are to be run.
-
-        Parameters
-        ----------
-        store : Store
-            What is there.
-        limits : Limits
-            Folds that were stopped by lower ones are tried again.
-
-        Returns
-        -------
-        list of Cell
-        """
+        """Return the cells to be run, those with folds that were stopped by lower limits too."""
         states = store.states(self.cells)
 
         def done(key: str) -> bool:
@@ -167,17 +126,7 @@ class Study:
         return [cell for key, cell in self.cells.items() if not done(key)]
 
     def biggest_first(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Order cells so that the last ones to run are short: the workers end at about the same time.
-
-        Parameters
-        ----------
-        cells : iterable of Cell
-            Any of this study's.
-
-        Returns
-        -------
-        list of Cell
-        """
+        """Order cells so that the last ones are short: the workers end at about the same time."""
 
         def size(cell: Cell) -> int:
             X = self.data[cell.checksum].X
@@ -208,12 +157,7 @@ def _check_split(data: datasets.Dataset, config: Mapping[str, Any], *, again: bo
 class _Loader:
     """Loads each data set once; one of published rows is not read where it is known and its files are not here.
 
-    Parameters
-    ----------
-    configs : sequence of mapping
-        Those of the study.
-    store : Store or None
-        Where cells must be done for a data set not to be read; None if they are not to be run anyway.
+    With a store, the cells of such a data set must be done there; without one, none of them is to be run.
     """
 
     def __init__(self, configs: Sequence[Mapping[str, Any]], store: Store | None):
@@ -313,9 +257,9 @@ def _check_tasks(
 
 
 def _n_classes(data: datasets.Dataset | KnownData | None) -> int | None:
-    if data is None or data.task != "multiclass":
+    if data is None:
         return None
-    return len(np.unique(data.y)) if isinstance(data, datasets.Dataset) else data.size.targets
+    return n_classes_of(data) if isinstance(data, datasets.Dataset) else data.n_classes
 
 
 @lru_cache(maxsize=256)

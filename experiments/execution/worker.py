@@ -41,88 +41,36 @@ _references: OrderedDict[tuple[Path, str], pa.Table] = OrderedDict()
 
 @dataclass(frozen=True)
 class WorkOptions:
-    """What a worker is told beside its cell.
+    """What a worker is told beside its cell."""
 
-    Attributes
-    ----------
-    results : str
-        The results folder; a worker writes its cells there itself.
-    scratch : str
-        Folder for notes (:class:`experiments.execution.scratch.Scratch`).
-    limits : Limits
-        Of the fit of a fold.
-    n_threads : int
-        Threads a ranker may use.
-    n_workers_here : int
-        Workers that share a machine.
-    apart : bool
-        Whether fits run in a process of their own even without limits: for cells whose worker died before.
-    give_up : bool
-        Whether the folds of a cell after one that took too long are not tried.
-    score_cache : bool
-        Whether scores of the learner that other rankers had are looked up.
-    """
-
-    results: str
-    scratch: str
-    limits: Limits = field(default_factory=Limits)
-    n_threads: int = 1
-    n_workers_here: int = 1
-    apart: bool = False
-    give_up: bool = False
-    score_cache: bool = True
+    results: str  # folder; a worker writes its cells there itself
+    scratch: str  # folder for notes (experiments.execution.scratch)
+    limits: Limits = field(default_factory=Limits)  # of the fit of a fold
+    n_threads: int = 1  # that a ranker may use
+    n_workers_here: int = 1  # workers that share a machine
+    apart: bool = False  # fits in a process of their own even without limits: a worker died at this cell
+    give_up: bool = False  # the folds of a cell after one that took too long are not tried
+    score_cache: bool = True  # scores of the learner that other rankers had are looked up
 
 
 @dataclass
 class Outcome:
-    """How a cell ended.
-
-    Attributes
-    ----------
-    cell : Cell
-        Which.
-    how : str
-        "ran"; "found" when another process had finished it; "lost" when it left no file.
-    failures : list of (int or None, str)
-        Fold and error text; the fold is None when the whole cell was lost.
-    status : str
-        What they all are; "failed" for a cell that was lost, "" for folds of several kinds.
-    warnings : Counter
-        (kind, first line) → how often.
-    quarantined : list of Quarantined
-        Files that could not be trusted.
-    seconds : float
-        Wall clock of the cell.
-    """
+    """How a cell ended."""
 
     cell: Cell
-    how: str
-    failures: list[tuple[int | None, str]] = field(default_factory=list)
-    status: str = "failed"
-    warnings: Counter = field(default_factory=Counter)
+    how: str  # "ran"; "found" when another process had finished it; "lost" when it left no file
+    failures: list[tuple[int | None, str]] = field(default_factory=list)  # fold (None: whole cell), error
+    status: str = "failed"  # what they all are; "" for folds of several kinds
+    warnings: Counter = field(default_factory=Counter)  # (kind, first line) → how often
     quarantined: list[Quarantined] = field(default_factory=list)
-    seconds: float = 0.0
+    seconds: float = 0.0  # wall clock of the cell
 
 
 def work_batch(cells: Sequence[Cell], shelved: str, options: WorkOptions) -> list[Outcome]:
-    """Do as :func:`work` for several cells of one data set from a shelf.
+    """Do as :func:`work` for several cells of one data set from a shelf (``Scratch.shelve``), in their order.
 
     Cells of a millisecond cannot wait for the disk one by one: a batch is written at its end, and outcomes are
     given when it is. What a worker that dies has not written by then is missing, like the cell it was at.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        Which.
-    shelved : str
-        From :meth:`experiments.execution.scratch.Scratch.shelve`.
-    options : WorkOptions
-        As for :func:`work`.
-
-    Returns
-    -------
-    list of Outcome
-        In the order of the cells.
     """
     try:
         (X, y), names = unshelve(shelved), unshelve_names(shelved)
@@ -147,42 +95,15 @@ def work_batch(cells: Sequence[Cell], shelved: str, options: WorkOptions) -> lis
 
 
 def work(cell: Cell, X: Any, y: Any, options: WorkOptions, names: Sequence[str] = ()) -> Outcome:
-    """Run one cell, unless it is done already, and write its file.
+    """Run one cell, unless it is done already, and write its file; never raises for ranker, learner or disk.
 
-    Parameters
-    ----------
-    cell : Cell
-        Which.
-    X, y : arrays
-        The data set; may be memory maps that cannot be written to.
-    options : WorkOptions
-        Where to, and within what limits.
-    names : sequence of str
-        Of the features, for the rows; empty where they are not known.
-
-    Returns
-    -------
-    Outcome
-        Never raises for anything a ranker, a learner or the disk does.
+    X and y may be memory maps that cannot be written to; ``names`` of the features are empty if not known.
     """
     return _worked(cell, X, y, options, partial(_fitter, options), names)
 
 
 def write_off(cell: Cell, X: Any, y: Any, options: WorkOptions, reason: str) -> Outcome:
-    """Write failed rows for a cell that has cost its worker's life, so that the store says so.
-
-    Parameters
-    ----------
-    cell, X, y, options
-        As for :func:`work`.
-    reason : str
-        The error of the folds that have no numbers.
-
-    Returns
-    -------
-    Outcome
-        "lost" when not even that can be written.
-    """
+    """Write failed rows for a cell that ended its worker; "lost" when not even that can be written."""
     whole = cell if cell.reference is None else cell.reference
     if whole.kind == "all_features" and not Store(options.results).has(whole.key):
         # Scoring all features here may kill this process as it has killed the worker.
@@ -302,13 +223,7 @@ def _same_versions(cell: Cell) -> None:
 
 
 def bound_threads(n_threads: int) -> None:
-    """Hold numba's own threads to a number; BLAS and OpenMP are held around each fit.
-
-    Parameters
-    ----------
-    n_threads : int
-        At most so many.
-    """
+    """Hold numba's own threads to a number; BLAS and OpenMP are held around each fit."""
     if (numba := sys.modules.get("numba")) is not None:
         numba.set_num_threads(max(1, min(n_threads, numba.config.NUMBA_NUM_THREADS)))
     else:

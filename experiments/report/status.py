@@ -58,8 +58,7 @@ def show(result: Any, configs: Sequence[Mapping[str, Any]], out: TextIO | None =
     for name, reason in result.absent.items():
         console.paragraph(f"not available: {name}: {reason}")
     console.paragraph(_total(stand))
-    found = getattr(result, "estimate", None)
-    console.paragraph(_left(stand, _n_workers(configs[0]), result.counts.missing, found))
+    console.paragraph(_left(stand, _n_workers(configs[0]), result.counts.missing))
     return stand
 
 
@@ -75,15 +74,13 @@ def _total(stand: pd.DataFrame) -> str:
     return f"{total['done']} of {count(sum(total.values()), 'cell')} done" + (f"; {rest}" if rest else "")
 
 
-def _left(stand: pd.DataFrame, n_workers: int, n_to_run: int, found: Any = None) -> str:
+def _left(stand: pd.DataFrame, n_workers: int, n_to_run: int) -> str:
     seconds, n_unknown = work_left(stand)
     if not int((stand["missing"] + stand["running"] + stand["failed"]).sum()):
         # Those that were stopped run again under higher limits, which may have been typed just now.
         stopped = f"nothing is left but what was stopped ({count(n_to_run, 'cell')}); a run tries it again"
         return stopped if n_to_run else "nothing is left to run under these limits"
     busy = max(1, min(n_workers, int((stand["missing"] + stand["running"] + stand["failed"]).sum())))
-    if found is not None and found.seconds:
-        return found.words(n_workers, busy).replace(" with", " left with", 1)
     words = f"about {duration(seconds / busy)} left with {count(n_workers, 'worker')}"
     if not n_unknown:
         return words

@@ -1,43 +1,26 @@
-"""Rows between plain dictionaries, Arrow tables and data frames; always with the columns of ``ROW_SCHEMA``.
-
-Also what their statuses say of a cell: whether it is finished, and under which limits.
-"""
+"""Rows as dictionaries, Arrow tables and data frames (columns of ``ROW_SCHEMA``), and the state of a cell."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from experiments.metrics.relative_f1 import relative_f1
 from experiments.schema import ADDED_COLUMNS, ROW_SCHEMA
 
-#: What :func:`settled` asks of a row.
-_SETTLED_BY = ["status", "time_limit_seconds", "memory_limit_mib"]
+#: Curve of relative scores → the scores that it follows from.
+CURVES = {"rf1_micro": "f1_micro", "rf1_macro": "f1_macro", "rr2": "r2"}
 
 
 def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Make a table of rows.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        Column → value; columns left out are null. A NaN outside of lists is null as well.
-
-    Returns
-    -------
-    pyarrow.Table
-        With the columns and types of ``ROW_SCHEMA``.
-
-    Raises
-    ------
-    ValueError
-        If a row has a column that the schema does not know.
-    """
+    """Return rows as a table; columns left out are null, and so is a NaN outside of lists."""
     rows = list(rows)
     unknown = sorted({name for row in rows for name in row} - set(ROW_SCHEMA.names))
     if unknown:
@@ -46,22 +29,7 @@ def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:
-    """Turn a frame with the columns of ``ROW_SCHEMA`` into a table; see :func:`to_table`.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As :func:`to_frame` gives it.
-
-    Returns
-    -------
-    pyarrow.Table
-
-    Raises
-    ------
-    ValueError
-        If columns are missing or unknown.
-    """
+    """Return a frame with the columns of ``ROW_SCHEMA`` as a table."""
     differing = set(frame.columns) ^ set(ROW_SCHEMA.names)
     if not differing <= set(ADDED_COLUMNS):
         raise ValueError(f"columns missing or unknown: {', '.join(sorted(differing))}")
@@ -70,7 +38,7 @@ def from_frame(frame: pd.DataFrame) -> pa.Table:
 
 
 def _assemble(columns: Mapping[str, Any]) -> pa.Table:
-    # from_pandas makes NaN null, which is the same to a reader of scalars, but inside a curve a NaN is a value.
+    # from_pandas makes NaN null, which is the same for scalars; inside a curve a NaN is a value.
     arrays = [
         pa.array(list(columns[field.name]), type=field.type)
         if pa.types.is_list(field.type)
@@ -80,57 +48,66 @@ def _assemble(columns: Mapping[str, Any]) -> pa.Table:
     return pa.table(arrays, schema=ROW_SCHEMA)
 
 
+def conforming(table: pa.Table, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return columns of a stored table (default: all); those that came later are null."""
+    wanted = pa.schema([ROW_SCHEMA.field(name) for name in columns or ROW_SCHEMA.names])
+    names = set(table.schema.names)
+    if not names <= set(ROW_SCHEMA.names) or not set(wanted.names) - names <= set(ADDED_COLUMNS):
+        raise ValueError("its rows have other columns than this version's")
+    if any(field.name in names and table.field(field.name).type != field.type for field in wanted):
+        raise ValueError("its rows have other columns than this version's")
+    nothing = {
+        field.name: pa.nulls(table.num_rows, field.type) for field in wanted if field.name not in names
+    }
+    return pa.table(
+        [nothing.get(name, table[name] if name in names else None) for name in wanted.names], wanted
+    )
+
+
 def to_frame(table: pa.Table) -> pd.DataFrame:
-    """Turn a table of rows into a frame.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        With the columns of ``ROW_SCHEMA``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Curves, grid and weights are numpy arrays (None where null). Types do not depend on what is null:
-        ``latent_dimension`` is always a float (NaN for none), ``learner_converged`` pandas' ``boolean``.
-    """
+    """Return a table of rows as a frame; lists are numpy arrays (None where null)."""
+    # Types do not depend on what is null: a dimension is a float always, NaN for none.
     table = table.combine_chunks()
     dimension = table.schema.get_field_index("latent_dimension")
     table = table.set_column(dimension, "latent_dimension", table["latent_dimension"].cast(pa.float64()))
-    return table.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
+    frame = table.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
+    # Published rows have an empty list for a curve that follows from the scores.
+    for name, source in CURVES.items():
+        curves, scores = frame[name].to_numpy(copy=True), frame[source].to_numpy()
+        sizes = np.array(
+            [0 if curve is None or len(curve) else len(scores[i]) for i, curve in enumerate(curves)]
+        )
+        for size in np.unique(sizes[sizes > 0]):
+            places = np.flatnonzero(sizes == size)
+            for place, curve in zip(places, relative_f1(np.stack(scores[places])), strict=True):
+                curves[place] = curve
+        frame[name] = curves
+    return frame
+
+
+def without_curves(table: pa.Table) -> pa.Table:
+    """Return rows with an empty list for each curve that :func:`to_frame` makes again to the bit."""
+    for name, source in CURVES.items():
+        curves = table[name].to_pylist()
+        for place, scores in enumerate(table[source].to_pylist()):
+            if curves[place] and scores and _bits(relative_f1(scores)) == _bits(curves[place]):
+                curves[place] = []
+        field = table.schema.field(name)
+        table = table.set_column(table.schema.get_field_index(name), field, pa.array(curves, field.type))
+    return table
+
+
+def _bits(curve: Any) -> bytes:
+    return np.asarray(curve, dtype=np.float64).tobytes()
 
 
 def all_ok(table: pa.Table) -> bool:
-    """Whether there are rows and every one has status "ok".
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Rows of one cell.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a cell has rows and every one has status "ok"."""
     return table.num_rows > 0 and set(table["status"].to_pylist()) == {"ok"}
 
 
 def settled(row: Mapping[str, Any], seconds: float | None, memory_mib: float | None) -> bool:
-    """Whether a row is the last word under these limits.
-
-    Parameters
-    ----------
-    row : mapping
-        ``status``, ``time_limit_seconds`` and ``memory_limit_mib`` of a row.
-    seconds, memory_mib : float or None
-        The limits of now; None for none.
-
-    Returns
-    -------
-    bool
-        True for "ok", and for a fit that was stopped by a limit at least as high as the one of now. A higher
-        limit, or none, is a reason to try again.
-    """
+    """Return whether a row is final: "ok", or stopped by a limit not below that of now (None: no limit)."""
     if row["status"] == "ok":
         return True
     stopped_by, now = {
@@ -141,50 +118,19 @@ def settled(row: Mapping[str, Any], seconds: float | None, memory_mib: float | N
 
 
 def is_settled(table: pa.Table, seconds: float | None, memory_mib: float | None) -> bool:
-    """Whether nothing of a cell is to be run again under these limits.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Rows of one cell.
-    seconds, memory_mib : float or None
-        As for :func:`settled`.
-
-    Returns
-    -------
-    bool
-    """
-    if all_ok(table):
-        return True
-    rows = table.select(_SETTLED_BY).to_pylist()
+    """Return whether a cell has rows and all of them are final under these limits."""
+    rows = table.select(["status", "time_limit_seconds", "memory_limit_mib"]).to_pylist()
     return bool(rows) and all(settled(row, seconds, memory_mib) for row in rows)
 
 
 def state_of(table: pa.Table) -> str:
-    """Say how a cell is in one word.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Its rows, at least one.
-
-    Returns
-    -------
-    str
-        "ok" when every row is, else the status of the first that is not.
-    """
+    """Return "ok" when every row of a cell is, else the status of the first that is not."""
     return next((status for status in table["status"].to_pylist() if status != "ok"), "ok")
 
 
 @lru_cache(maxsize=1)
 def machine() -> dict[str, Any]:
-    """Describe the machine, without a name that would tell whose it is.
-
-    Returns
-    -------
-    dict
-        ``system``, ``processor``, ``cores``.
-    """
+    """Return system, processor and cores of this machine, without a name that would tell whose it is."""
     processor = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:

@@ -1,5 +1,12 @@
 """Tiny cells are handed out and written together; slow and unknown ones go alone."""
 
+import json
+import os
+from collections import deque
+from concurrent.futures import Future
+from pathlib import Path
+from types import SimpleNamespace
+
 import cheap
 import pyarrow as pa
 import pytest
@@ -9,6 +16,7 @@ from stored import rows, same
 from experiments.evaluation.cell import cells_of
 from experiments.execution import scheduler
 from experiments.execution.runner import run_study
+from experiments.execution.scratch import Scratch
 from experiments.execution.worker import Outcome, WorkOptions, work_batch
 from experiments.store.keys import cell_key
 from experiments.store.store import Store
@@ -22,11 +30,12 @@ def cells(name, n_repeats, checksum="0" * 64):
 
 
 def sizes(these, pace):
-    shelved = {"0" * 64: "here", "1" * 64: "there"}
-    batches = list(scheduler._batches(these, pace, shelved, WorkOptions("r", "d")))
-    assert [cell for batch, _, _ in batches for cell in batch] == these
-    assert all({shelved[cell.checksum] for cell in batch} == {where} for batch, where, _ in batches)
-    return [len(batch) for batch, _, _ in batches]
+    waiting, batches = deque(these), []
+    while waiting:
+        batches.append(pace.batch(waiting))
+    assert [cell for batch in batches for cell in batch] == these
+    assert all(len({cell.checksum for cell in batch}) == 1 for batch in batches)
+    return [len(batch) for batch in batches]
 
 
 def test_only_cells_known_to_be_quick_go_together():
@@ -49,6 +58,76 @@ def test_a_batch_is_of_one_data_set_and_bounded():
     for cell in (here[0], there[0]):
         pace.add(Outcome(cell, "ran", seconds=1e-6))
     assert sizes([*here, *there], pace) == [200, 100, 4]
+
+
+class Death(Exception):
+    """Of a worker."""
+
+
+class Workers:
+    """Three workers that take no time; a worker dies at the cells of ``deadly``, so often."""
+
+    is_here, n_at_once, deaths = False, 3, (Death,)
+
+    def __init__(self, scratch, deadly, noted=True):
+        self.scratch, self.deadly, self.noted, self.calls = scratch, deadly, noted, []
+
+    def submit(self, function, batch, shelved, options):
+        self.calls.append(([cell.key for cell in batch], options.apart))
+        future = Future()
+        died_at = next((cell for cell in batch if self.deadly.get(cell.key)), None)
+        if died_at is None:
+            future.set_result([Outcome(cell, "ran", seconds=9.0) for cell in batch])
+        else:
+            self.deadly[died_at.key] -= 1
+            if self.noted:
+                note = json.dumps({"process": 1, "key": died_at.key})
+                Path(self.scratch.path, f"here-{len(self.calls)}.json").write_text(note)
+            future.set_exception(Death("ended"))
+        return future
+
+
+def launched(tmp_path, these, deadly, **settings):
+    scratch = Scratch(tmp_path)
+    workers = Workers(scratch, deadly, **settings)
+    blobs = cheap.blobs()
+    data = {"0" * 64: SimpleNamespace(X=blobs.X, y=blobs.labels, checksum="0" * 64, feature_names=())}
+    options = WorkOptions(str(tmp_path), scratch.path)
+    outcomes = list(scheduler.launch(these, data, workers, scratch, options))
+    assert sorted(each.cell.key for each in outcomes) == sorted(cell.key for cell in these)  # each once
+    return outcomes, workers.calls
+
+
+def test_only_the_cell_at_which_a_worker_died_is_tried_again(tmp_path):
+    these = cells("a", 9)
+    outcomes, calls = launched(tmp_path, these, {these[1].key: 1, these[2].key: 1})
+    assert {each.how for each in outcomes} == {"ran"} and len(calls) == 9 + 2
+    again = [place for place, (_, apart) in enumerate(calls) if apart]
+    assert [calls[place][0] for place in again] == [[these[1].key], [these[2].key]]
+    assert again[1] < len(calls) - 1  # the others do not wait for them, nor they for one another
+    # What died twice is written off.
+    outcomes, calls = launched(tmp_path, these, {these[1].key: 2})
+    assert [each.cell.key for each in outcomes if each.how == "lost"] == [these[1].key] and len(calls) == 10
+
+
+def test_workers_that_die_before_they_take_a_cell_are_given_three_tries(tmp_path):
+    these = cells("a", 9)
+    outcomes, calls = launched(tmp_path, these, {these[0].key: 2}, noted=False)
+    assert {each.how for each in outcomes} == {"ran"} and len(calls) == 9 + 2
+    outcomes, calls = launched(tmp_path, these, {cell.key: 9 for cell in these}, noted=False)
+    assert {each.how for each in outcomes} == {"lost"} and len(calls) < 9
+    assert "worker processes keep dying: ended" in outcomes[0].failures[0][1]
+
+
+def test_a_runner_that_starts_leaves_the_folder_of_one_that_has_just_started(tmp_path):
+    one = Scratch(tmp_path)
+    (tmp_path / "running" / "nowhere-1-x").mkdir()
+    os.utime(tmp_path / "running" / "nowhere-1-x", (1, 1))
+    other = Scratch(tmp_path)
+    assert sorted(map(str, (tmp_path / "running").iterdir())) == sorted([one.path, other.path])
+    one.close()
+    other.close()
+    assert not (tmp_path / "running").exists()
 
 
 def test_cells_written_together_are_read_and_failures_keep_their_files(tmp_path):

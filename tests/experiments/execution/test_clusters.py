@@ -29,10 +29,11 @@ from studies import (
 )
 
 import experiments.execution
+from experiments.cli import main
 from experiments.config.compose import compose_runs
 from experiments.errors import ConfigError, LauncherError
+from experiments.execution.executors import executor_for
 from experiments.execution.runner import run_study
-from experiments.execution.scheduler import executor_for
 
 pytestmark = pytest.mark.cluster
 
@@ -174,9 +175,7 @@ def test_a_lost_scheduler_is_a_clear_error_and_nothing_is_lost(tmp_path, backgro
     output, errors = study.communicate(timeout=300)
     assert time.monotonic() - began < patient(20)
     assert study.returncode == 2 and output == "" and "Traceback" not in errors
-    assert re.search(
-        r"error: the connection to the dask scheduler .* is lost; finished cells are kept", errors
-    )
+    assert re.search(r"error: the connection to the dask scheduler is lost; finished cells are kept", errors)
     assert re.search(r"broken off; \d+ cells? finished and kept in .*, \d+ cells? left: the same", errors)
     _, address = scheduler(background, tmp_path)
     counts, _ = finish(start(results, launcher={"backend": "dask", "scheduler": address}, **SLOW))
@@ -330,3 +329,19 @@ def test_a_launcher_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "experiments.execution.dask", None)
     with pytest.raises(ConfigError, match=r"launcher=dask needs .*pip install 'reliefe-bench\[cluster\]'"):
         executor_for({"backend": "dask"}, 5, print)
+
+
+def test_dask_workers_that_die_while_they_start_are_said_in_one_line(tmp_path, capsys, monkeypatch):
+    deadly = tmp_path / "deadly.py"
+    deadly.write_text("import os\nos._exit(3)\n")
+    launcher = {**DASK, "n_workers": 1, "cluster": {"preload": str(deadly)}}
+    with pytest.raises(LauncherError) as caught:
+        executor_for(launcher, 5, print)
+
+    def run_study(*arguments, **settings):
+        raise caught.value
+
+    monkeypatch.setattr("experiments.execution.runner.run_study", run_study)
+    assert main.run(["dataset=wine", "ranker=anova_f", f"paths.results={tmp_path / 'results'}"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: workers of dask died while they started: ")

@@ -131,12 +131,13 @@ def test_so_is_the_score_of_all_features_when_nothing_else_is_missing(tmp_path, 
     path.write_bytes(whole if damage == "byte" else whole[:-40])
     seen = collect_study([config])
     assert [path.stem in each.moved_to.name for each in seen.quarantined] == [True] and not path.exists()
-    path.write_bytes(whole if damage == "byte" else whole[:-40])
+    if damage == "byte":  # else a report has put it aside, and the run makes it again all the same
+        path.write_bytes(whole)
     words = Listening()
     after = run_study([config], progress=words)
     assert words.lines[0] == "0 of 2 cells missing; running 0 and 1 for the score of all features"
-    assert [each.path.stem for each in after.quarantined] == [path.stem]
-    assert str(after.quarantined[0].moved_to) in words.text and after.exit_code == 0
+    assert [each.path.stem for each in after.quarantined] == [path.stem] * (damage == "byte")
+    assert all(str(each.moved_to) in words.text for each in after.quarantined) and after.exit_code == 0
     assert text_of(store.read(path.stem)) == text_of(rows) and text_of(after.frame) == text_of(before.frame)
     again = Listening()
     assert not run_study([config], progress=again).quarantined

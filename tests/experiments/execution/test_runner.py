@@ -281,10 +281,8 @@ def test_a_cell_finished_meanwhile_by_another_process_is_not_run(tmp_path, log):
     n_calls = calls(log)
 
     class Meddling(Listening):
-        def start(
-            self, cells, n_workers, at_work
-        ):  # after the look at what is missing, before the first cell
-            super().start(cells, n_workers, at_work)
+        def start(self, cells):  # after the look at what is missing, before the first cell
+            super().start(cells)
             for cell in cells:
                 if cell.repeat == 1 or cell.kind == "all_features":
                     table = Store(tmp_path / "other").read_table(cell.key)

@@ -264,7 +264,7 @@ def test_more_workers_than_cores_are_said_and_not_timed(tmp_path, monkeypatch):
 
 
 def test_workers_and_threads_share_the_cores(monkeypatch):
-    from experiments.execution.local import LocalExecutor
+    from experiments.execution.executors import LocalExecutor
 
     monkeypatch.setattr("joblib.cpu_count", lambda: 8)
 

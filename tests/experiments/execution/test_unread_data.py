@@ -73,7 +73,6 @@ def test_published_rows_are_found_without_the_file(published, read):
     same_rows(found.frame, frame)
     assert (found.counts.missing, found.counts.ran, found.exit_code) == (0, 0, 0)
     assert found.not_read == ["tiny.csv"]
-    assert found.feature_names == {"tiny.csv": ("left", "right", "a, b")}
     assert not (empty / "cache").exists()  # nothing was downloaded or parsed
 
 
@@ -120,7 +119,6 @@ def test_missing_cells_are_told_and_not_run_without_the_file(published):
     found = collect_study(asked)
     assert (found.counts.cells, found.counts.missing) == (2, 1)
     same_rows(found.frame, frame[frame["ranker"] == "anova_f"].reset_index(drop=True))
-    assert found.estimate is not None and found.estimate.n_related == 1  # by the cells of another ranker
     with pytest.raises(MissingFileError, match=r"tiny\.csv"):
         run_study(asked, progress=Listening())
     assert not (results / "rows").exists()
@@ -161,14 +159,6 @@ def test_a_file_of_another_kind_is_named(tmp_path, text):
     file.write_text(text)
     with pytest.raises(BadInputError, match=r"datasets\.json .*publish\.py datasets"):
         known_data.read_known(tmp_path)
-
-
-def test_numbered_names_take_no_room():
-    size = known_data.Size(2, 3, 6, 2, False, False)
-    names = {"a": ("x1", "x2", "x3"), "b": ("x1", "x2", "x4")}
-    known = {key: known_data.KnownData(key, "multiclass", "0", size, (), own) for key, own in names.items()}
-    lines = json.loads(known_data.known_text(known))
-    assert lines["a"]["feature_names"] is None and lines["b"]["feature_names"] == ["x1", "x2", "x4"]
 
 
 def test_every_published_data_set_of_a_file_is_known():

@@ -135,10 +135,9 @@ def test_cells_are_never_out_of_sight_while_others_pack_merge_and_are_killed(sto
     """Writers that pack now and then are killed at random moments; a reader sees every cell that was once done."""
     output = run(
         """
-        from experiments.store import pack as packs
-        from experiments.store import pack_folder
-        packs.GROUP_BYTES, packs.PACK_BYTES, pack_folder.PACK_BYTES = 20_000, 60_000, 60_000
-        pack_folder._SMALL_PACKS = 2
+        from experiments.store import files, store as stores
+        files.GROUP_BYTES, files.PACK_BYTES, stores.PACK_BYTES = 20_000, 60_000, 60_000
+        stores._SMALL_PACKS = 2
         keys = [cell_key({"n": n}) for n in range(400)]
         writers, begun, killed = {}, 0, 0
         seen, store = set(), Store(results)
