@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from experiments.config.validation import BACKENDS
 from experiments.datasets import Dataset
 from experiments.errors import ConfigError, LauncherError, wrong_name
 from experiments.evaluation.cell import Cell
@@ -18,6 +17,7 @@ from experiments.execution.local import LocalExecutor
 from experiments.execution.scratch import Scratch
 from experiments.execution.worker import Outcome, WorkOptions, close_fitter, work, write_off
 from experiments.formatting import first_line
+from experiments.schema import BACKENDS
 
 logger = logging.getLogger(__name__)
 

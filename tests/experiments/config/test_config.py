@@ -13,8 +13,7 @@ import pytest
 import yaml
 from scipy.io import savemat
 
-from experiments.config.catalog import names
-from experiments.config.compose import GROUPS, PROJECT_ROOT, compose_runs
+from experiments.config.compose import GROUPS, PROJECT_ROOT, compose_runs, names
 from experiments.datasets import load
 from experiments.errors import BadInputError, ConfigError
 from experiments.evaluation.cell import cells_of
@@ -98,8 +97,11 @@ def test_ranker_file_states_parameters_of_its_target(name):
     target = locate(block.pop("_target_"))
     skip = 2 if is_score_function(target, block.pop("_partial_", None)) else 0
     block.pop("display_name")
+    numeric = block.pop("regression", {})
     valid, _ = parameter_names(target, leave_out=skip)
     assert set(block) <= set(valid)
+    if "_target_" not in numeric:
+        assert set(numeric) <= {"display_name", *valid}
     assert block.get("random_state") is None  # from the study's seed
     if target.__module__.startswith("reliefe."):
         return
@@ -116,6 +118,7 @@ def test_our_variants_differ_in_the_two_switches_alone():
             for adaptive in (False, True):
                 name = f"relief{kind}{'_absmean' * abs_mean}{'_adaptive' * adaptive}"
                 block = yaml.safe_load((CONF / "ranker" / f"{name}.yaml").read_text())
+                block.pop("regression", None)
                 assert block.pop("abs_mean") is abs_mean
                 assert block.pop("n_neighbors") == ("adaptive" if adaptive else 15)
                 blocks[block.pop("display_name")] = block
@@ -461,7 +464,7 @@ def test_results_typed_relative_lie_where_they_are_typed(tmp_path, monkeypatch):
         "cache": None,
     }
     assert only("paths.cache=kept")["paths"]["cache"] == str(tmp_path / "kept")
-    odd = str(tmp_path / "a (b)=c'd")
+    odd = str(tmp_path / "Größe a=b")
     assert only(f"paths.results={odd}")["paths"]["results"] == odd
     assert only("paths.results='x,y'")["paths"]["results"] == str(tmp_path / "x,y")
     assert not (tmp_path / "out").exists()
