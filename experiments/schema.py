@@ -199,19 +199,7 @@ LIMIT_COLUMNS = {"timeout": "time_limit_seconds", "out_of_memory": "memory_limit
 
 
 def when_again(status: str, limited: bool) -> str:
-    """Say when folds without numbers are tried again.
-
-    Parameters
-    ----------
-    status : str
-        One of :data:`BAD_STATUSES`.
-    limited : bool
-        Whether a limit is known that stopped them. A fold may run out of memory without one.
-
-    Returns
-    -------
-    str
-    """
+    """Write when folds without numbers are tried again; ``limited``: a known limit stopped them."""
     if status in LIMIT_COLUMNS and limited:
         return f"tried again only under a higher launcher.{LIMIT_COLUMNS[status]}, or none"
     return "tried again by a run with the same arguments"
