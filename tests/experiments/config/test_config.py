@@ -76,21 +76,6 @@ def test_every_yaml_file_composes(group):
             assert config[group]["name"] == name, "the name in the file and the file's name differ"
 
 
-def test_all_rankers_are_there():
-    ours = [
-        f"relief{kind}{variant}"
-        for kind in "fe"
-        for variant in ("", "_absmean", "_adaptive", "_absmean_adaptive")
-    ]
-    peers = ["random_forest", "mutual_information", "skrebate_relieff", "skrebate_surf"]
-    peers += ["skrebate_multisurf", "skrebate_multisurf_star"]
-    kin = ["surf", "surf_star", "multisurf", "multisurf_star", "turf", "vls"]
-    kin += ["surf_as_skrebate", "multisurf_as_skrebate", "multisurf_star_as_skrebate", "relieff_as_skrebate"]
-    field = ["fast_select_relieff", "fast_select_multisurf", "mrmr", "jmi", "boruta", "anova_f", "chi2"]
-    field += ["l1_logistic", "permutation_importance", "gradient_boosting"]
-    assert sorted(RANKERS) == sorted([*ours, *peers, *kin, *field])
-
-
 @pytest.mark.parametrize("name", RANKERS)
 def test_ranker_file_states_parameters_of_its_target(name):
     block = yaml.safe_load((CONF / "ranker" / f"{name}.yaml").read_text())
@@ -124,14 +109,6 @@ def test_our_variants_differ_in_the_two_switches_alone():
                 blocks[block.pop("display_name")] = block
         assert len(blocks) == 4
         assert all(block == next(iter(blocks.values())) for block in blocks.values())
-
-
-def test_protocols():
-    paper, quick = only("protocol=paper")["protocol"], only("protocol=quick")["protocol"]
-    assert (paper["n_splits"], paper["n_repeats"], paper["grid_points"]) == (10, 10, 50)
-    assert (quick["n_splits"], quick["n_repeats"], quick["grid_points"]) == (5, 1, 15)
-    assert paper["learner"] == quick["learner"]
-    assert paper["learner"]["C"] == 1.0
 
 
 # --- what a user types
@@ -213,11 +190,6 @@ def test_parameters_the_file_leaves_out():
     assert forest["protocol"]["multilabel_learner"]["oob_score"] is True
 
 
-def test_types_are_those_of_the_schema():
-    assert only("protocol.n_splits='3'")["protocol"]["n_splits"] == 3
-    assert only("dataset.drop_constant=true")["dataset"]["drop_constant"] is True
-
-
 def test_own_ranker_gets_no_parameter_of_the_one_it_replaces(own_ranker):
     config = only(f"ranker._target_={own_ranker}.Mine", "ranker.power=2")
     assert config["ranker"] == {
@@ -268,22 +240,15 @@ SLIPS = [
     (["dataset=wine,chss"], "chess"),
     (["ranker=random_forest,relieff", "ranker.n_neighbors=5"], "RandomForestClassifier: 'n_neighbors'"),
     (["n_splits=3"], "protocol.n_splits"),
-    (["protocol.nsplits=3"], "protocol.n_splits"),
-    (["protocl=paper"], "protocol"),
-    (["protocol=papre"], "paper"),
     (["protocol.learner.CC=3"], "did you mean C"),
     (["protocol.n_splits=abc"], "could not be converted to Integer"),
     (["protocol.n_splits=1"], "at least 2"),
     (["protocol.n_repeats=0"], "at least 1"),
-    (["launcher.n_workers=0"], "null for all cores"),
     (["launcher.n_workers=1,2"], "one for the whole study"),
-    (["paths.results=a,b"], "inside quotes"),
     (["seed=-1"], "whole number"),
     (["seed=true"], "whole number"),
-    (["seed=1.5"], "whole number"),
     (["ranker"], "not of the form key=value"),
     (["ranker="], "no value"),
-    (["ranker=null"], "takes a name"),
     (["ranker=[relieff,reliefe]"], "takes a name"),
     (["ranker=relieff,"], "cannot be read"),
     (["ranker.n_neighbors=[1"], "cannot be read"),
@@ -298,7 +263,6 @@ SLIPS = [
     (["ranker._target_=sklearn.ensemble.RandomForestClasifier"], "RandomForestClassifier"),
     (["ranker._target_=5"], "dotted name"),
     (["dataset.source.nme=wine"], "name"),
-    (["dataset.expected.row=3"], "rows"),
     (["--multrun"], "--multirun"),
     (["--cfg", "hydra"], "--cfg job"),
 ]
