@@ -286,10 +286,8 @@ class _Composer:
             *path, last = each.key.split(".")[1:]
             node = self._node(block, path, each, chosen)
             self._check_key(node, last, each, is_ranker=group == "ranker" and not path)
-            if isinstance(node.get(last), dict) and isinstance(each.value, dict):
-                _merge(node[last], each.value)
-            else:
-                node[last] = each.value
+            both = isinstance(node.get(last), dict) and isinstance(each.value, dict)
+            node[last] = _merged(node[last], each.value) if both else each.value
 
     def _node(
         self, block: dict[str, Any], path: Sequence[str], change: Override, chosen: str
@@ -340,12 +338,10 @@ class _Composer:
         return ConfigError(f"{str(error).splitlines()[0]}\nvalid: {', '.join(valid)}")
 
 
-def _merge(node: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    for key, value in changes.items():
-        if isinstance(node.get(key), dict) and isinstance(value, dict):
-            _merge(node[key], value)
-        else:
-            node[key] = value
+def _merged(block: dict[str, Any], changes: dict[str, Any]) -> Any:
+    from omegaconf import OmegaConf
+
+    return OmegaConf.to_container(OmegaConf.merge(block, changes))
 
 
 def _check_parameter(node: Mapping[str, Any], name: str, where: str, leave_out: int = 0) -> None:
