@@ -10,7 +10,7 @@ from typing import Any
 from experiments.errors import ConfigError, meant
 
 #: Keys of a block with ``_target_`` that are not parameters of the target.
-RESERVED = ("_target_", "_partial_", "display_name")
+RESERVED = ("_target_", "_partial_", "display_name", "regression")
 
 #: Modules that an extra of this project brings → the extra.
 _EXTRAS = {"fast_select": "field", "boruta": "field"}

@@ -312,7 +312,7 @@ class _Composer:
 
     def _check_key(self, node: dict[str, Any], key: str, change: Override, *, is_ranker: bool) -> None:
         """Let through keys of the YAML file, and parameters of a block's target that the file leaves out."""
-        if key in node or key in RESERVED:
+        if key in node or (key in RESERVED and key != REGRESSION):
             return
         *path, _ = change.key.split(".")[1:]
         if "_target_" not in node:
