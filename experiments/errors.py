@@ -1,4 +1,4 @@
-"""The errors a person can mend, and how a wrong name is answered with the right ones."""
+"""Errors that users can mend, and messages that name near and valid names."""
 
 from __future__ import annotations
 
@@ -42,25 +42,7 @@ class RankerError(RuntimeError):
 
 
 def near_names(name: str, valid: Iterable[str], most: int = 3, *, dotted: bool = True) -> list[str]:
-    """Names that ``name`` may have been meant to be.
-
-    Parameters
-    ----------
-    name : str
-        What was typed.
-    valid : iterable of str
-        The names that exist. Dotted names also match by their last part, so that a forgotten group
-        (``n_splits`` for ``protocol.n_splits``) is found.
-    most : int
-        The largest number of names returned.
-    dotted : bool
-        Whether what comes after the last dot is a name by itself, as in names of keys.
-
-    Returns
-    -------
-    list of str
-        Best first; empty when nothing is near.
-    """
+    """Return valid names near ``name``, best first; ``dotted`` names match by their last part too."""
     valid = list(dict.fromkeys(valid))
     last_part = name.rpartition(".")[2]
     found = [each for each in valid if dotted and each.rpartition(".")[2] == last_part]
@@ -74,36 +56,12 @@ def near_names(name: str, valid: Iterable[str], most: int = 3, *, dotted: bool =
 
 
 def meant(name: str, valid: Iterable[str], *, dotted: bool = True) -> str:
-    """Write the end of a message: what may have been meant.
-
-    Parameters
-    ----------
-    name, valid, dotted
-        As for :func:`near_names`.
-
-    Returns
-    -------
-    str
-        "; did you mean …?", or empty when nothing is near.
-    """
+    """Write the end of a message: "; did you mean …?", or nothing where no valid name is near."""
     return _asked(near_names(name, valid, dotted=dotted))
 
 
 def meant_file(name: str, beside: Iterable[str]) -> str:
-    """Write the end of a message: which file may have been meant, by its name without the ending.
-
-    Parameters
-    ----------
-    name : str
-        Of a file that is not there.
-    beside : iterable of str
-        Names of those that are.
-
-    Returns
-    -------
-    str
-        As :func:`meant`.
-    """
+    """Write the end of a message as :func:`meant` does, for a file: near by its name without the ending."""
     stems: dict[str, list[str]] = {}
     for each in sorted(beside):
         stems.setdefault(_stem(each), []).append(each)
@@ -123,22 +81,7 @@ def _asked(near: list[str]) -> str:
 
 
 def wrong_name(what: str, name: str, valid: Iterable[str]) -> ConfigError:
-    """Build the error for a name that does not exist.
-
-    Parameters
-    ----------
-    what : str
-        What kind of name it is, such as ``"ranker"``.
-    name : str
-        What was typed.
-    valid : iterable of str
-        The names that exist.
-
-    Returns
-    -------
-    ConfigError
-        Two lines: what is wrong with near names, then all valid names.
-    """
+    """Return the error for a name that does not exist: near names, and on a second line all valid ones."""
     valid = list(valid)
     hint = meant(name, valid)
     return ConfigError(f"unknown {what} {name!r}{hint}\nvalid: {', '.join(valid) or 'none'}")

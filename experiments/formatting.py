@@ -1,4 +1,4 @@
-"""How numbers and messages are written: the same on figures, in tables, in sentences and by the page's script."""
+"""Numbers and messages as text: the same on figures, in tables, in sentences and in the page's script."""
 
 from __future__ import annotations
 
@@ -24,38 +24,12 @@ BRANCHES = (*dict.fromkeys(BRANCH_OF.values()), "other")
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Say how many: "1 fold", "5 folds", "0 folds".
-
-    Parameters
-    ----------
-    number : int
-        How many.
-    noun : str
-        Of what, in the singular.
-    plural : str, optional
-        Where it is not the singular with an s.
-
-    Returns
-    -------
-    str
-    """
+    """Write a number of things: "1 fold", "5 folds", "0 folds"."""
     return f"{int(number)} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """List names in a sentence: "a", "a and b", "a, b and 3 others".
-
-    Parameters
-    ----------
-    names : sequence of str
-        Any number.
-    most : int, default=4
-        Names written out; of more it is said how many.
-
-    Returns
-    -------
-    str
-    """
+    """List names in a sentence: "a", "a and b", "a, b and 3 others"."""
     names = [str(name) for name in names]
     if len(names) > most:
         names = [*names[: most - 1], count(len(names) - most + 1, "other")]
@@ -63,17 +37,7 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Say a duration the way people do: "40 s", "15 min", "3.5 h", "2.1 days".
-
-    Parameters
-    ----------
-    seconds : float
-        Not negative.
-
-    Returns
-    -------
-    str
-    """
+    """Write a duration in seconds as "40 s", "15 min", "3.5 h" or "2.1 days"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 90 * 60:
@@ -82,21 +46,8 @@ def duration(seconds: float) -> str:
 
 
 def fixed(value: float | None, digits: int) -> str:
-    """Write a number with so many decimals.
-
-    Parameters
-    ----------
-    value : float or None
-        None and NaN for none.
-    digits : int
-        Decimals.
-
-    Returns
-    -------
-    str
-        Halves are rounded away from 0, as JavaScript's ``toFixed`` does; Python's own ``format`` rounds them to
-        even digits (5.125 to 5.12). "–" for none.
-    """
+    """Write a number with so many decimals, halves rounded away from 0; "–" for None and NaN."""
+    # As JavaScript's toFixed does, so that the page agrees; Python's format rounds 5.125 to 5.12.
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -105,18 +56,7 @@ def fixed(value: float | None, digits: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share in percent: "7 %".
-
-    Parameters
-    ----------
-    share : float
-        From 0 to 1.
-
-    Returns
-    -------
-    str
-        "100 %" only for all, "0 %" only for none.
-    """
+    """Write a share from 0 to 1 in percent: "7 %"; "100 %" only for all, "0 %" only for none."""
     said = fixed(100 * share, 0)
     if said == "100" and share < 1:
         return "> 99 %"
@@ -124,34 +64,12 @@ def percent(share: float) -> str:
 
 
 def rank_shown(value: float) -> str:
-    """Write an average rank or a critical distance as it is shown everywhere.
-
-    Parameters
-    ----------
-    value : float
-        NaN for none.
-
-    Returns
-    -------
-    str
-        Two decimals, halves rounded up; "–" for none.
-    """
+    """Write an average rank or a critical distance, with two decimals; "–" for NaN."""
     return fixed(value, 2)
 
 
 def similarity_digits(values: Iterable[float]) -> int:
-    """Choose with how many decimals similarities are written beside each other.
-
-    Parameters
-    ----------
-    values : iterable of float
-        From 0 to 1; NaN for none.
-
-    Returns
-    -------
-    int
-        As few as tell about fifty steps of their range apart, and none but a 1 is written as 1; 2 to 5.
-    """
+    """Return how many decimals, 2 to 5, show about 50 steps of the range and write only a 1 as 1."""
     there = [float(value) for value in values if not math.isnan(value)]
     if not there:
         return _FEWEST
@@ -165,34 +83,12 @@ def similarity_digits(values: Iterable[float]) -> int:
 
 
 def similarity_shown(value: float, digits: int = 3) -> str:
-    """Write a similarity; as 1 only what is 1.
-
-    Parameters
-    ----------
-    value : float
-        From 0 to 1; NaN for none.
-    digits : int, default=3
-        Decimals.
-
-    Returns
-    -------
-    str
-    """
+    """Write a similarity from 0 to 1; only a 1 is written as 1."""
     said = fixed(value, digits)
     return f"> {fixed(1 - 10**-digits, digits)}" if value < 1 and said == fixed(1, digits) else said
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a message, cut where it is very long.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-    """
+    """Return the first line of a message, cut where it is very long."""
     line = text.strip().partition("\n")[0].strip()
     return line if len(line) <= _LINE_LENGTH else line[: _LINE_LENGTH - 1] + "…"

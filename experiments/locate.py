@@ -10,33 +10,17 @@ from typing import Any
 from experiments.errors import ConfigError, meant
 
 #: Keys of a block with ``_target_`` that are not parameters of the target.
-RESERVED = ("_target_", "_partial_", "display_name")
+RESERVED = ("_target_", "_partial_", "display_name", "regression")
 
 #: Modules that an extra of this project brings → the extra.
 _EXTRAS = {"fast_select": "field", "boruta": "field"}
 
 
 def locate(target: str) -> Any:
-    """Import what a dotted name stands for.
-
-    Parameters
-    ----------
-    target : str
-        Such as ``"sklearn.ensemble.RandomForestClassifier"``.
-
-    Returns
-    -------
-    object
-        The class or function.
-
-    Raises
-    ------
-    ConfigError
-        When it cannot be imported, with the reason and near names of the module that could be.
-    """
+    """Import the class or function of a dotted name."""
     parts = target.split(".") if isinstance(target, str) else []
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
-        raise ConfigError(f"_target_={target!r} is no dotted name such as package.module.Class")
+        raise ConfigError(f"_target_={target!r} is not a dotted name such as package.module.Class")
     for cut in range(len(parts) - 1, 0, -1):
         module_name = ".".join(parts[:cut])
         try:
@@ -69,7 +53,7 @@ def locate(target: str) -> Any:
 
 
 def _how_to_get(module: str | None) -> str:
-    """Say what installs a module that an extra brings."""
+    """Write the command that installs a module of an extra."""
     extra = _EXTRAS.get((module or "").partition(".")[0])
     return (
         f"\npip install -c constraints.txt '.[{extra}]', in the folder of this project, installs it"
@@ -79,40 +63,12 @@ def _how_to_get(module: str | None) -> str:
 
 
 def is_score_function(obj: Callable[..., Any], partial: bool | None) -> bool:
-    """Whether a target gives scores when called with ``(X, y)``, rather than an estimator to fit.
-
-    Parameters
-    ----------
-    obj : callable
-        What the target names.
-    partial : bool or None
-        The block's ``_partial_``; ``None`` when it is not stated.
-
-    Returns
-    -------
-    bool
-        ``partial`` if stated; else true for everything but classes.
-    """
+    """Whether a target gives scores for ``(X, y)``: as ``_partial_`` states, else everything but classes."""
     return not inspect.isclass(obj) if partial is None else bool(partial)
 
 
 def parameter_names(obj: Callable[..., Any], leave_out: int = 0) -> tuple[list[str], bool]:
-    """List the keyword parameters a class or function takes.
-
-    Parameters
-    ----------
-    obj : callable
-        A class (its ``__init__`` counts) or function.
-    leave_out : int
-        How many leading parameters are data and not settings: 2 for score functions ``f(X, y)``.
-
-    Returns
-    -------
-    names : list of str
-        In the order of the signature.
-    any_name : bool
-        Whether it takes ``**kwargs``, so that every name is valid.
-    """
+    """List the keyword parameters but the first ``leave_out``, and whether any name is valid (``**kwargs``)."""
     try:
         parameters = list(inspect.signature(obj).parameters.values())
     except (TypeError, ValueError):  # some C functions have no signature: nothing can be checked

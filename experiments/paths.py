@@ -20,23 +20,12 @@ PROJECT_ROOT = _PACKAGE.parent
 
 @dataclass(frozen=True)
 class Places:
-    """Where a reader may look for its files, and what it used.
+    """Where a reader may look for its files, and what it used."""
 
-    Attributes
-    ----------
-    local : tuple of Path
-        Folders with files put there by hand, in the order they are tried.
-    cache : Path or None
-        Folder of downloads and parsed copies; ``None`` for the default one.
-    download : bool
-        Whether a file that is in none of them may be downloaded.
-    used : list of str
-        What readers met, in order: "local", "cached" or "downloaded".
-    """
-
-    local: tuple[Path, ...]
-    cache: Path | None = None
-    download: bool = False
+    local: tuple[Path, ...]  # folders with files put there by hand, in the order they are tried
+    cache: Path | None = None  # folder of downloads and parsed copies; ``None`` for the default one
+    download: bool = False  # whether a file that is in none of them may be downloaded
+    # What readers met, in order: "local", "cached" or "downloaded".
     used: list[str] = field(default_factory=list, compare=False)
 
     def __iter__(self) -> Iterator[Path]:
@@ -51,13 +40,7 @@ def conf_folder() -> Path:
 
 
 def base_folder() -> Path:
-    """Return the folder that relative folders of YAML files are taken from.
-
-    Returns
-    -------
-    Path
-        The checkout; where the package is installed, the current directory.
-    """
+    """Return where relative folders of YAML files start: the checkout; installed, the current directory."""
     return PROJECT_ROOT if conf_folder().parent == PROJECT_ROOT else Path.cwd()
 
 
@@ -72,18 +55,7 @@ def default_cache() -> Path:
 
 
 def search_places(local_data: str | os.PathLike[str]) -> list[Path]:
-    """Folders a local data folder may stand for.
-
-    Parameters
-    ----------
-    local_data : path
-        As configured.
-
-    Returns
-    -------
-    list of Path
-        Absolute. An absolute path alone; a relative one from the current directory, then from :func:`base_folder`.
-    """
+    """Absolute folders that a local data folder may mean: from here, then from :func:`base_folder`."""
     folder = Path(local_data).expanduser()
     if folder.is_absolute():
         return [folder]
@@ -92,17 +64,7 @@ def search_places(local_data: str | os.PathLike[str]) -> list[Path]:
 
 
 def source_blocks(dataset: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the sources of a data set in the order they are tried.
-
-    Parameters
-    ----------
-    dataset : mapping
-        A block of ``conf/dataset``, with ``source``, ``sources`` or both (``source`` then comes first).
-
-    Returns
-    -------
-    list of dict
-    """
+    """List the sources of a data set (``source``, then ``sources``) in the order they are tried."""
     first = dataset.get("source")
     return [*([first] if first else []), *(dataset.get("sources") or [])]
 
@@ -121,19 +83,9 @@ _LONGEST = 180
 
 
 def file_stem(*parts: str) -> str:
-    """Join names to a file name that every system takes.
+    """Join names with underscores to a file name that every system takes.
 
-    Parameters
-    ----------
-    *parts : str
-        Names of data sets, protocols and the like, as typed by a person.
-
-    Returns
-    -------
-    str
-        The parts with underscores between them. What may not stand in a file name (slashes, colons, spaces, …)
-        becomes an underscore; a name changed that way, or cut because it was too long, ends in a few digits of its
-        hash, so that two names never share a file.
+    A name with other characters, or too long, ends in digits of its hash: two names never share a file.
     """
     wanted = "_".join(parts)
     stem = re.sub(r"[^\w.,=+\[\]-]", "_", wanted, flags=re.ASCII).lstrip(".") or "_"
@@ -144,20 +96,7 @@ def file_stem(*parts: str) -> str:
 
 
 def check_folder(folder: str | os.PathLike[str], key: str) -> None:
-    """Refuse a folder that cannot be one: something else is in its place, or in that of a folder above it.
-
-    Parameters
-    ----------
-    folder : path
-        May be missing; then nothing may stand in the way of making it.
-    key : str
-        Which key of ``paths`` names it, for the message: ``"results"`` or ``"cache"``.
-
-    Raises
-    ------
-    BadInputError
-        For a file, a device, a pipe, a socket, or a link that leads nowhere.
-    """
+    """Refuse a folder (``key`` of ``paths``) where a file, a device or a dead link is in its place or above."""
     path = Path(folder).absolute()
     # Of what is there, the nearest one; a link that leads nowhere is there too.
     nearest = next(each for each in (path, *path.parents) if os.path.lexists(each))
@@ -182,25 +121,7 @@ def _kind(mode: int | None) -> str:
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file beside its place and rename it, so that no reader ever meets half of it.
-
-    Parameters
-    ----------
-    path : Path
-        Where to. Missing folders are made; a file that is there is replaced.
-    content : bytes
-        What to write.
-
-    Returns
-    -------
-    Path
-        ``path``.
-
-    Raises
-    ------
-    BadInputError
-        If the place cannot be written to.
-    """
+    """Write a temporary file and rename it, so that no reader meets half of it; missing folders are made."""
     beside = path.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -32,13 +32,6 @@ def begin_worker(owner: int, n_threads: int | None = None) -> None:
 
     Otherwise it would go on with its cell, for hours perhaps and for no one. Nothing is lost: a cell's file is
     written whole or not at all.
-
-    Parameters
-    ----------
-    owner : int
-        Process number of the runner, the parent of this process.
-    n_threads : int, optional
-        What numerical libraries may start with; by default what the environment says.
     """
     prepare_output()  # or a ranker that prints would fail for want of one
     if n_threads is not None:
@@ -60,14 +53,7 @@ def begin_worker(owner: int, n_threads: int | None = None) -> None:
 
 @contextmanager
 def ctrl_c_watched() -> Iterator[Callable[[], bool]]:
-    """Tell the user's Ctrl-C from a ``KeyboardInterrupt`` that other people's code raises by itself.
-
-    Yields
-    ------
-    callable
-        ``pressed()``: whether this process was interrupted while the block ran. Never, in a thread that hears no
-        signals and in a process that ignores this one.
-    """
+    """Yield ``pressed()``: whether the user pressed Ctrl-C (a ranker may raise ``KeyboardInterrupt`` too)."""
     pressed = threading.Event()
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -87,16 +73,7 @@ def ctrl_c_watched() -> Iterator[Callable[[], bool]]:
 
 
 def end_tree(pid: int, *, its_group: bool = False) -> None:
-    """Kill a process and all that descends from it.
-
-    Parameters
-    ----------
-    pid : int
-        Its number; it may be gone already.
-    its_group : bool, default=False
-        Whether it was started as the head of a process group, which then goes with it: those whose own parents are
-        gone are found nowhere else.
-    """
+    """Kill a process and its descendants; with ``its_group``, its process group, which has the orphans too."""
     family: list[psutil.Process] = []
     with suppress(psutil.NoSuchProcess):
         family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]

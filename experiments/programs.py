@@ -17,18 +17,7 @@ def is_checkout() -> bool:
 
 
 def program(action: str = "run") -> str:
-    """Return what is typed to start an action.
-
-    Parameters
-    ----------
-    action : str, default="run"
-        "run", "report", "publish", or a subcommand: "rank", "datasets", "check-ranker".
-
-    Returns
-    -------
-    str
-        Such as ``python run.py``, ``reliefe-study report`` or ``python run.py datasets``.
-    """
+    """Return the command of an action or subcommand: ``python run.py rank`` or ``reliefe-study rank``."""
     if is_checkout():
         return _CHECKOUT.get(action) or f"{_CHECKOUT['run']} {action}"
     return _INSTALLED if action == "run" else f"{_INSTALLED} {action}"

@@ -81,6 +81,15 @@ ROW_SCHEMA = pa.schema(
 ADDED_COLUMNS = tuple(ROW_SCHEMA.names[ROW_SCHEMA.names.index("time_limit_seconds") :])
 
 
+#: Where cells run: processes of this machine, a dask cluster, or jobs of SLURM (``conf/launcher``).
+BACKENDS = ("loky", "dask", "slurm")
+
+
+def _least(name: str, value: float | None, least: int, otherwise: str = "") -> None:
+    if value is not None and value < least:
+        raise ValueError(f"{name} must be at least {least}{otherwise}, not {value}")
+
+
 @dataclass
 class Shape:
     """What a data set must look like once loaded; ``None`` where not stated."""
@@ -133,6 +142,20 @@ class ProtocolConfig:
     # What is measured instead, on all samples at once (``experiments.evaluation.measurements``).
     measure: dict[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        """Check ranges."""
+        for name in ("n_repeats", "grid_points"):
+            _least(name, getattr(self, name), 1)
+        _least("max_rows", self.max_rows, 2, ", or null for all samples")
+        if self.measure is None:
+            _least("n_splits", self.n_splits, 2)
+        elif self.n_splits != 1:
+            raise ValueError(
+                f"n_splits must be 1 where all samples are measured at once, not {self.n_splits}"
+            )
+        elif not isinstance(self.measure.get("_target_"), str):
+            raise ValueError("measure has no _target_ (the function that measures)")
+
 
 @dataclass
 class PathsConfig:
@@ -157,6 +180,16 @@ class LauncherConfig:
     scheduler: str | None = None  # dask: address of one that runs, such as tcp://host:8786
     cluster: dict[str, Any] = field(default_factory=dict)  # settings of the dask cluster to be made
 
+    def __post_init__(self) -> None:
+        """Check ranges."""
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {self.backend}")
+        _least("n_workers", self.n_workers, 1, ", or null for all cores")
+        _least("n_threads", self.n_threads, 1, ", or null for what the cores allow")
+        for name in ("time_limit_seconds", "memory_limit_mib"):
+            if (limit := getattr(self, name)) is not None and limit <= 0:
+                raise ValueError(f"{name} must be above 0, or null for no limit, not {limit}")
+
 
 #: Status of a fold without numbers → how it is said.
 BAD_STATUSES = {"failed": "failed", "timeout": "timed out", "out_of_memory": "out of memory"}
@@ -166,19 +199,7 @@ LIMIT_COLUMNS = {"timeout": "time_limit_seconds", "out_of_memory": "memory_limit
 
 
 def when_again(status: str, limited: bool) -> str:
-    """Say when folds without numbers are tried again.
-
-    Parameters
-    ----------
-    status : str
-        One of :data:`BAD_STATUSES`.
-    limited : bool
-        Whether a limit is known that stopped them. A fold may run out of memory without one.
-
-    Returns
-    -------
-    str
-    """
+    """Write when folds without numbers are tried again; ``limited``: a known limit stopped them."""
     if status in LIMIT_COLUMNS and limited:
         return f"tried again only under a higher launcher.{LIMIT_COLUMNS[status]}, or none"
     return "tried again by a run with the same arguments"

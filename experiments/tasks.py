@@ -26,29 +26,14 @@ _NAMES = (("rf1_micro", "rr2"), ("f1_micro", "r2"), ("rf1", "rr2"), ("f1", "r2")
 
 @dataclass(frozen=True)
 class Task:
-    """A kind of target.
+    """A kind of target."""
 
-    Attributes
-    ----------
-    name : str
-        As data sets state it: "multiclass", "multilabel" or "regression".
-    target : str
-        What a sample has, in words.
-    learner : str
-        Key of the learner in a protocol.
-    fold_packages : tuple of str
-        Distributions beside the usual ones that make the folds.
-    score : str
-        Name of the learner's score.
-    undefined : str
-        When the score relative to that of all features has no value, in words.
-    """
-
-    name: str
-    target: str
-    learner: str
-    fold_packages: tuple[str, ...] = ()
-    score: str = "F1"
+    name: str  # as data sets state it: "multiclass", "multilabel" or "regression"
+    target: str  # what a sample has, in words
+    learner: str  # key of the learner in a protocol
+    fold_packages: tuple[str, ...] = ()  # distributions beside the usual ones that make the folds
+    score: str = "F1"  # name of the learner's score
+    # When the score relative to that of all features has no value, in words.
     undefined: str = "the F1 of all features is 0"
 
     @property
@@ -57,46 +42,15 @@ class Task:
         return self.name == REGRESSION
 
     def said(self, text: str) -> str:
-        """Name this task's score in a text that speaks of F1.
-
-        Parameters
-        ----------
-        text : str
-            Without names of rankers or data sets.
-
-        Returns
-        -------
-        str
-            "rF1" has become "rR²", and so on, for a numeric target.
-        """
+        """Name this task's score in a text about F1: for a numeric target "rF1" becomes "rR²"."""
         return _replaced(text, _WORDS) if self.numeric else text
 
     def column(self, name: str) -> str:
-        """Name a column of a table by this task's score: ``best_f1_micro_mean`` becomes ``best_r2_mean``.
-
-        Parameters
-        ----------
-        name : str
-            Of a column or measure of F1; any other stays.
-
-        Returns
-        -------
-        str
-        """
+        """Name a column of a table by this task's score: ``best_f1_micro_mean`` becomes ``best_r2_mean``."""
         return _replaced(name, _NAMES) if self.numeric else name
 
     def columns(self, frame: Any) -> Any:
-        """Name the columns of a table by this task's score, and leave out those of an average that it has not.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            With columns of F1.
-
-        Returns
-        -------
-        DataFrame
-        """
+        """Name the columns of a table by this task's score; a numeric target has no macro averages."""
         if not self.numeric:
             return frame
         kept = [name for name in frame.columns if "_macro" not in str(name)]
@@ -128,18 +82,7 @@ TASKS = {
 
 
 def as_scores(rows: Any) -> Any:
-    """Put R² under the names of F1, where rows have it.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of any data sets.
-
-    Returns
-    -------
-    DataFrame
-        A copy where any row has R²; both averages are then the same number.
-    """
+    """Return rows with R² under the names of F1, both averages, where any row has R²."""
     if "r2_all" not in rows.columns or not rows["r2_all"].notna().any():
         return rows
     numeric = rows["r2_all"].notna()

@@ -10,8 +10,7 @@ from typing import Any
 import yaml
 
 from experiments.cli.subcommand import run_subcommand
-from experiments.config.catalog import names
-from experiments.config.compose import compose_runs
+from experiments.config.compose import compose_runs, names
 from experiments.datasets.overview import as_list, as_markdown, as_text, find_out
 from experiments.errors import ConfigError, meant, wrong_name
 from experiments.paths import conf_folder, source_blocks

@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 
 from experiments.cli.rank_arguments import command, option
-from experiments.config.catalog import names as names_of_files
+from experiments.config.compose import names as names_of_files
 from experiments.datasets.classes import is_numeric_target
 from experiments.datasets.table import Table
 from experiments.errors import BadInputError, wrong_name

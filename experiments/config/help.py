@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from experiments.config.catalog import files
-from experiments.tasks import REGRESSION
 
 #: What the page calls the groups, in the order it shows them; the others have one choice each.
 _TITLES = {
@@ -59,99 +55,40 @@ Examples
   python run.py ranker=reliefe --cfg job     print the composed configuration and stop"""
 
 
-def help_text(folders: Sequence[Path], groups: Sequence[str]) -> str:
-    """Write the help page.
-
-    Read from the files as text, without composing them, so that the page is there at once.
-
-    Parameters
-    ----------
-    folders : sequence of Path
-        Folders with the groups; ``config.yaml`` lies in the first.
-    groups : sequence of str
-        Groups to list.
-
-    Returns
-    -------
-    str
-    """
-    defaults = _defaults(folders[0] / "config.yaml")
+def help_text(files: Mapping[str, Mapping[str, Path]], defaults: Sequence[Any]) -> str:
+    """Write the help page: a line for each YAML file, with its size, its target, or its first comment."""
+    chosen = {key: name for each in defaults if isinstance(each, dict) for key, name in each.items()}
     sections = [_USAGE]
-    for group in [each for each in _TITLES if each in groups]:
-        lines = [f"{_TITLES[group]} ({group}=…)"]
-        listed = files(folders, group)
-        width = max(map(len, listed), default=0)
-        for name, path in listed.items():
-            mark = " (default)" if defaults.get(group) == name else ""
+    for group, title in _TITLES.items():
+        lines, width = [f"{title} ({group}=…)"], max(map(len, files[group]), default=0)
+        for name, path in files[group].items():
+            mark = " (default)" if chosen.get(group) == name else ""
             lines.append(f"  {name:<{width}}  {_describe(group, path)}{mark}")
         sections.append("\n".join(lines))
     return "\n\n".join([*sections, _EXAMPLES])
 
 
-def shown(configs: Sequence[Mapping[str, Any]]) -> str:
-    """Write composed configurations as YAML, one document each.
+def _describe(group: str, path: Path) -> str:
+    import yaml
 
-    Parameters
-    ----------
-    configs : sequence of ResolvedConfig
-        The runs.
+    text = path.read_text(encoding="utf-8")
+    first = text.partition("\n")[0]
+    try:
+        block = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError:
+        return "cannot be read as YAML"
+    if group == "ranker":
+        return f"{block.get('display_name', '')}: {block.get('_target_', '')}"
+    size = block.get("expected") or {} if group == "dataset" else {}
+    if {"rows", "features"} <= set(size):
+        kind = "labels" if block.get("task") == "multilabel" else "classes"
+        target = f"{size['classes']} {kind}" if "classes" in size else "a numeric target"
+        return f"{size['rows']} samples × {size['features']} features, {target}"
+    return first.lstrip("# ") if first.startswith("#") else ""
 
-    Returns
-    -------
-    str
-    """
+
+def shown_configs(configs: Sequence[Mapping[str, Any]]) -> str:
+    """Write composed configurations as YAML, one document each."""
     from omegaconf import OmegaConf
 
     return "---\n".join(OmegaConf.to_yaml(OmegaConf.create(dict(config))) for config in configs).rstrip("\n")
-
-
-def _defaults(path: Path) -> dict[str, str]:
-    return dict(
-        re.findall(r"^\s*-\s*(\w+):\s*(\w+)\s*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    )
-
-
-def _size_made(text: str) -> dict[str, str]:
-    """Return how many samples and features a data set made on the spot has, as far as its YAML file states them."""
-    settings = dict(
-        re.findall(r"^\s+(n_rows|order|n_informative|n_redundant|n_noise):\s*(\d+)\s*$", text, flags=re.M)
-    )
-    rows = settings.pop("n_rows", None)
-    size = {} if rows is None else {"rows": rows}
-    if "synthetic.friedman1" in text:
-        settings["n_informative"], settings["n_redundant"] = "5", "0"
-    if set(settings) in ({"order", "n_noise"}, {"n_informative", "n_redundant", "n_noise"}):
-        size["features"] = str(sum(map(int, settings.values())))
-    return size
-
-
-def _describe(group: str, path: Path) -> str:
-    text = path.read_text(encoding="utf-8")
-    if group == "dataset":
-        expected = re.search(r"^expected:(.*(?:\n[ \t].*)*)", text, flags=re.M)
-        size = dict(re.findall(r"(rows|features|classes):\s*(\d+)", expected[1] if expected else ""))
-        if re.search(r"datasets\.(own|plink)\.", text) and "path: null" in text:
-            return text.partition("\n")[0].lstrip("# ").partition(": ")[0]
-        place = "bundled" if "datasets.bundled." in text else "local file"
-        if "datasets.synthetic." in text:
-            place, size = "made on the spot", _size_made(text) | size
-        if re.search(r"^\s*(-\s+)?(download:|_target_: .*openml)", text, flags=re.M):
-            place = "local file or download"
-        task = "".join(re.findall(r"^task:\s*(\w+)", text, flags=re.M))
-        kind = "labels" if task == "multilabel" else "classes"
-        held = "a numeric target" if task == REGRESSION else f"{size.get('classes', '?')} {kind}"
-        if not size.keys() >= {"rows", "features"} or "?" in held:
-            return place
-        return f"{size['rows']} samples × {size['features']} features, {held}; {place}"
-    if group in ("study", "target_distance"):
-        return text.partition("\n")[0].lstrip("# ")
-    if group == "protocol":
-        values = dict(re.findall(r"^(n_splits|n_repeats|grid_points):\s*(\d+)", text, flags=re.M))
-        if "measure" in dict(re.findall(r"^(\w+):(.*)$", text, flags=re.M)):
-            return text.partition("\n")[0].lstrip("# ")
-        return "{n_splits} folds × {n_repeats} repeats, {grid_points} points on the curve".format(
-            **{"n_splits": "?", "n_repeats": "?", "grid_points": "?", **values}
-        )
-    shown_name = re.search(r"^display_name:\s*(.+)$", text, flags=re.M)
-    target = re.search(r"^_target_:\s*(\S+)", text, flags=re.M)
-    return f"{shown_name[1] if shown_name else ''}: {target[1] if target else ''}"

@@ -1,129 +1,72 @@
-"""What a block of the configuration must look like: keys and types from the dataclasses, and ranges."""
+"""Checks of blocks: keys, types and ranges of the schema's dataclasses, and types that readers state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
 from typing import Any
 
 from experiments import schema
+from experiments.config.overrides import one_line, shown
 from experiments.errors import ConfigError, wrong_name
+from experiments.locate import locate
+
+BACKENDS = schema.BACKENDS
+
+_SHAPES = {
+    "dataset": schema.DatasetConfig,
+    "protocol": schema.ProtocolConfig,
+    "paths": schema.PathsConfig,
+    "launcher": schema.LauncherConfig,
+}
 
 
-def one_line(name: object) -> str:
-    r"""Make a name fit for tables, figures and files: one line of characters that can be printed.
+def read_yaml(file: Path) -> dict[str, Any]:
+    """Read a YAML file of keys, with references to the environment (``${oc.env:NAME}``) resolved."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
-    Parameters
-    ----------
-    name : object
-        Its ``str`` counts; a file's name may hold bytes that are no text.
-
-    Returns
-    -------
-    str
-        White space is single spaces; what cannot be printed is written as Python does (``\x07``).
-    """
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode()
-        for each in " ".join(str(name).split())
-    )
+    try:
+        block: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=True)
+    except (OmegaConfBaseException, YAMLError, OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: {' '.join(str(error).split())}") from error
+    if not isinstance(block, dict) or not block:
+        raise ConfigError(f"{file}: no keys in it")
+    return block
 
 
 def conforming(group: str, block: Any, origin: str) -> dict[str, Any]:
-    """Give a block the types of its dataclass, and check the ranges that types cannot say.
+    """Give a block the types of its dataclass and check their ranges; ``origin`` says where it comes from."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
-    Parameters
-    ----------
-    group : str
-        Such as ``"protocol"``.
-    block : dict
-        As composed.
-    origin : str
-        Where it comes from, for the messages.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ConfigError
-        For a key that does not exist or is not stated, and for a value of the wrong type or out of range.
-    """
-    shapes = {
-        "dataset": schema.DatasetConfig,
-        "protocol": schema.ProtocolConfig,
-        "paths": schema.PathsConfig,
-        "launcher": schema.LauncherConfig,
-    }
-    if not isinstance(block, dict):
-        raise ConfigError(f"{origin}: {group} holds no keys")
     if group == "ranker":
         return _conforming_ranker(block, origin)
-    shape = shapes[group]
-    from omegaconf import OmegaConf
-    from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
-
+    shape = _SHAPES[group]
     valid = [each.name for each in fields(shape)]
     for key in block:
         if key not in valid:
             raise wrong_name(f"key in {origin}:", key, valid)
     try:
-        block = OmegaConf.to_container(OmegaConf.merge(OmegaConf.structured(shape), block), resolve=False)
+        made: Any = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(shape), block))
+        block = asdict(made)
     except ConfigKeyError as error:
         raise ConfigError(f"{origin}: unknown key {group}.{error.full_key}") from error
+    except MissingMandatoryValue as error:
+        missing = next(key for key in valid if key not in block)
+        raise ConfigError(f"{origin}: {group}.{missing} is not stated") from error
     except OmegaConfBaseException as error:
-        reason = str(error.msg if hasattr(error, "msg") and error.msg else error).splitlines()[0]
+        reason = str(error.msg or error).splitlines()[0]
         raise ConfigError(f"{origin}: {group}.{error.full_key}: {reason}") from error
-    for key, value in block.items():
-        if value == "???":
-            raise ConfigError(f"{origin}: {group}.{key} is not stated")
-    for key, (fits, what) in _RANGES.get(group, {}).items():
-        if not fits(block[key]):
-            name = f"{group}.{key}"
-            where = "" if origin.startswith(f"{name}=") else f"{origin}: "
-            raise ConfigError(f"{where}{name} must be {what}, not {block[key]}")
-    if group == "protocol":
-        _check_measure(block, origin)
+    except ValueError as error:  # a range of the schema
+        raise ConfigError(f"{origin}: {group}.{error}") from error
     if "name" in block:
         block["name"] = one_line(block["name"])
     return block
-
-
-def _check_measure(protocol: dict[str, Any], origin: str) -> None:
-    """Check that a protocol splits the samples, or measures all of them."""
-    measure, n_splits = protocol["measure"], protocol["n_splits"]
-    if measure is None and n_splits < 2:
-        raise ConfigError(f"{origin}: protocol.n_splits must be at least 2, not {n_splits}")
-    if measure is not None and n_splits != 1:
-        raise ConfigError(
-            f"{origin}: protocol.n_splits must be 1 where something is measured on all samples, not {n_splits}"
-        )
-    if measure is not None and not isinstance(measure.get("_target_"), str):
-        raise ConfigError(f"{origin}: protocol.measure has no _target_ (the function that measures)")
-
-
-#: Who runs cells: processes of this machine, a dask cluster, or jobs of SLURM (``conf/launcher``).
-BACKENDS = ("loky", "dask", "slurm")
-
-_RANGES: dict[str, dict[str, tuple[Callable[[Any], bool], str]]] = {
-    "protocol": {
-        "n_splits": (lambda value: value >= 1, "at least 2, or 1 where something is measured on all samples"),
-        "n_repeats": (lambda value: value >= 1, "at least 1"),
-        "grid_points": (lambda value: value >= 1, "at least 1"),
-        "max_rows": (lambda value: value is None or value >= 2, "at least 2, or null for all samples"),
-    },
-    "launcher": {
-        "backend": (lambda value: value in BACKENDS, f"one of {', '.join(BACKENDS)}"),
-        "n_workers": (lambda value: value is None or value >= 1, "at least 1, or null for all cores"),
-        "n_threads": (
-            lambda value: value is None or value >= 1,
-            "at least 1, or null for what the cores allow",
-        ),
-        "time_limit_seconds": (lambda value: value is None or value > 0, "above 0, or null for no limit"),
-        "memory_limit_mib": (lambda value: value is None or value > 0, "above 0, or null for no limit"),
-    },
-}
 
 
 def _conforming_ranker(block: dict[str, Any], origin: str) -> dict[str, Any]:
@@ -134,3 +77,49 @@ def _conforming_ranker(block: dict[str, Any], origin: str) -> dict[str, Any]:
         raise ConfigError(f"{origin}: ranker._partial_ must be true or false, not {block['_partial_']!r}")
     block["display_name"] = one_line(block.get("display_name") or "") or target.rpartition(".")[2]
     return block
+
+
+def typed_source(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the keys of a source the types that its reader states, so that ``header=no`` is not true."""
+    target = source.get("_target_")
+    if not isinstance(target, str):
+        return dict(source)
+    reader = locate(target)
+    try:
+        kinds = typing.get_type_hints(reader.__init__ if inspect.isclass(reader) else reader)
+    except (AttributeError, NameError, TypeError):  # a user's reader, with types that cannot be imported
+        return dict(source)
+    return {
+        key: _typed(key, value, kinds[key]) if key in kinds and not key.startswith("_") else value
+        for key, value in source.items()
+    }
+
+
+def _typed(key: str, value: Any, kind: Any) -> Any:
+    members = typing.get_args(kind) or (kind,)
+    plain = [each for each in members if each is not type(None)]
+    if value is None and len(plain) < len(members):
+        return None
+    if len(plain) > 1 or plain[0] not in _CONVERSIONS:
+        return _texts(value, keep=(int,) if int in members else ()) if "str" in str(kind) else value
+    wanted, convert = _CONVERSIONS[plain[0]]
+    try:
+        return convert(str(value))
+    except (KeyError, ValueError) as error:
+        raise ConfigError(f"dataset.{key}={shown(value)}: it takes {wanted}, not {value!r}") from error
+
+
+_WORDS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
+_CONVERSIONS: dict[Any, tuple[str, Callable[[str], Any]]] = {
+    bool: ("yes or no (true, false, on, off, 1, 0)", lambda text: _WORDS[text.lower()]),
+    int: ("a whole number", int),
+    float: ("a number", float),
+}
+
+
+def _texts(value: Any, keep: tuple[type, ...]) -> Any:
+    """Turn numbers and truth values into text where text is wanted; in lists null too."""
+    if isinstance(value, list):
+        return ["null" if each is None else _texts(each, keep) for each in value]
+    is_number = isinstance(value, bool | int | float) and type(value) not in keep
+    return shown(value) if is_number else value

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from experiments.config.source_keys import typed_source
+from experiments.config.validation import typed_source
 from experiments.datasets.assignment import FOLDS, GROUPS, Assignment, folds_of_text
 from experiments.datasets.download.files import read_file
 from experiments.datasets.encoding import coded, nominal_groups, rows_kept

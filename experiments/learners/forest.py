@@ -30,21 +30,7 @@ OWN_TREES, LEARNER = "own_trees", "learner"
 def fit_predict(learner: Any, X_train: Any, y_train: np.ndarray, X_test: Any) -> tuple[np.ndarray, str]:
     """Fit a learner and predict, and say how.
 
-    Parameters
-    ----------
-    learner : estimator
-        Not fitted; afterwards of no use.
-    X_train, X_test : ndarray or csr_matrix, shapes (n, p) and (m, p)
-        Features.
-    y_train : ndarray of shape (n,) or (n, L)
-        Classes, or 0/1 labels.
-
-    Returns
-    -------
-    predicted : ndarray or scipy sparse, shape (m,) or (m, L)
-        The same as ``learner.fit(X_train, y_train).predict(X_test)``.
-    way : str
-        ``OWN_TREES`` or ``LEARNER``.
+    Returns what ``learner.fit(X_train, y_train).predict(X_test)`` would, and ``OWN_TREES`` or ``LEARNER``.
     """
     if type(learner) is RandomForestClassifier:
         # numba takes a while to import, and most studies have no forest.
@@ -64,20 +50,6 @@ def fit_predict_labels(learner: Any, X_train: Any, y_train: np.ndarray, X_test: 
     The same as ``learner.fit(X_train, y_train).predict(X_test)``. Forests are grown a few trees at a time
     (``warm_start``, which draws the seeds of the trees as one fit does); their votes are added up in the order of
     the trees, as the forest does, and the trees are forgotten.
-
-    Parameters
-    ----------
-    learner : estimator
-        Not fitted; afterwards of no use.
-    X_train, X_test : ndarray or csr_matrix, shapes (n, p) and (m, p)
-        Features.
-    y_train : array of shape (n, L)
-        0/1 labels.
-
-    Returns
-    -------
-    ndarray or scipy sparse, shape (m, L)
-        What the learner predicts.
     """
     if not _in_parts(learner) or X_train.shape[1] != X_test.shape[1]:
         learner.fit(X_train, y_train)
@@ -132,11 +104,6 @@ def passes_self_check() -> bool:
     """Say whether the installed scikit-learn grows the trees that :mod:`experiments.learners.random_forest` grows.
 
     Small forests on made-up data are grown both ways, once in a process.
-
-    Returns
-    -------
-    bool
-        Whether all trees and predictions were equal. If not, a warning is logged.
     """
     try:
         differing = _differing()

@@ -20,27 +20,15 @@ _SORTED_TOGETHER = 2**16
 
 @dataclass(frozen=True)
 class Targets:
-    """Labels of rows as lists.
+    """Labels of rows as lists."""
 
-    Attributes
-    ----------
-    n_labels : int
-        Labels, or classes.
-    single : bool
-        Whether every row has one of several classes.
-    start, labels : int32 arrays
-        Which labels each row has.
-    classes, always, never : ndarray or None
-        The classes, or which labels all rows have or none.
-    """
-
-    n_labels: int
-    single: bool
-    start: np.ndarray
-    labels: np.ndarray
-    classes: np.ndarray | None = None
-    always: np.ndarray | None = None
-    never: np.ndarray | None = None
+    n_labels: int  # labels, or classes
+    single: bool  # whether every row has one of several classes
+    start: np.ndarray  # which labels each row has
+    labels: np.ndarray  # which labels each row has
+    classes: np.ndarray | None = None  # the classes, or which labels all rows have or none
+    always: np.ndarray | None = None  # the classes, or which labels all rows have or none
+    never: np.ndarray | None = None  # the classes, or which labels all rows have or none
 
     @classmethod
     def of(cls, y: np.ndarray) -> Targets:
@@ -74,17 +62,7 @@ class Groups:
 
 
 def describe_columns(X: Any) -> Columns:
-    """Turn features into lists and ranks.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, p)
-        Finite.
-
-    Returns
-    -------
-    Columns
-    """
+    """Turn features into lists and ranks."""
     n, p = X.shape
     nothing = np.empty(0, dtype=np.int32)
     is_sparse = sparse.issparse(X)

@@ -30,30 +30,9 @@ def solve(
     in each row, and smaller ones between classes. L-BFGS, started from the inverses of the former, takes a fifth of
     the steps it takes otherwise. Rows whose class is certain do not count in a block, so that blocks cost little.
 
-    Parameters
-    ----------
-    X : ndarray of float64, shape (n, d)
-        Columns, the last of which is 1, for the intercept.
-    y : ndarray of int, shape (n,)
-        Class codes, 0 … K − 1, K ≥ 3.
-    start : ndarray of float64, shape (K, d)
-        Coefficients to start from, the intercept last.
-    C : float
-        Inverse of the strength of the penalty.
-    tol : float
-        The largest component of the gradient at which to stop.
-    max_iter : int
-        Steps at most.
-
-    Returns
-    -------
-    coefficients : ndarray of float64, shape (K, d)
-        The intercept last.
-    n_steps : int
-        How many steps were taken.
-    slope : float
-        The largest component of the gradient there. It is above ``tol`` after ``max_iter`` steps, and where
-        rounding lets no step lower the loss.
+    The last column of X is 1, for the intercept; y holds codes 0 … K − 1, K ≥ 3.
+    Returns coefficients (K, d), the steps taken, and the largest component of the gradient there: above ``tol``
+    after ``max_iter`` steps, and where rounding lets no step lower the loss.
     """
     loss = _Loss(X, y, C)
     W = start.copy()
@@ -94,17 +73,7 @@ def solve(
 
 
 def n_operations(n: int, d: int, n_classes: int) -> float:
-    """Estimate what the blocks take, in products.
-
-    Parameters
-    ----------
-    n, d, n_classes : int
-        Rows, columns and classes.
-
-    Returns
-    -------
-    float
-    """
+    """Estimate what the blocks take, in products."""
     return n_classes * (d**3 + 0.2 * n * d**2)
 
 

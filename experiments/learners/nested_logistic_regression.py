@@ -44,21 +44,8 @@ class NestedLogisticRegression(ClassifierMixin, BaseEstimator):
     * Otherwise Newton's method is used up to 1,000 coefficients. It needs few iterations, and so ends close to the
       optimum, where L-BFGS with its usual tolerance stops early enough to change predictions.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Inverse of the strength of the penalty.
-    tol : float, default=1e-6
-        The largest component of the gradient of the mean loss at which to stop.
-    max_iter : int, default=10000
-        Iterations of a fit at most.
-
-    Attributes
-    ----------
-    model_ : sklearn.linear_model.LogisticRegression
-        Fitted on all columns.
-    classes_ : ndarray
-        The classes.
+    ``tol`` is the largest component of the gradient of the mean loss at which a fit stops; ``max_iter`` counts
+    iterations of one fit. ``model_`` is scikit-learn's, fitted on all columns.
     """
 
     def __init__(self, C: float = 1.0, tol: float = 1e-6, max_iter: int = 10000):
@@ -67,58 +54,19 @@ class NestedLogisticRegression(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
 
     def fit(self, X: Any, y: Any) -> NestedLogisticRegression:
-        """Fit on all columns.
-
-        Parameters
-        ----------
-        X : ndarray of float64 or csr_matrix, shape (n, p)
-            Scaled columns.
-        y : array of shape (n,)
-            Classes.
-
-        Returns
-        -------
-        self
-        """
+        """Fit on all columns."""
         (self.model_,) = self.path(X, y, [X.shape[1]])
         self.classes_ = self.model_.classes_
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class of rows.
-
-        Parameters
-        ----------
-        X : ndarray or csr_matrix, shape (m, p)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
+        """Predict the class of rows."""
         return self.model_.predict(X)
 
     def path(self, X: Any, y: Any, sizes: Sequence[int]) -> Iterator[LogisticRegression]:
         """Fit on the first columns, ever more of them.
 
-        Parameters
-        ----------
-        X : ndarray of float64 or csr_matrix, shape (n, p)
-            Scaled columns, the best first.
-        y : array of shape (n,)
-            Classes.
-        sizes : sequence of int
-            Numbers of columns, ascending.
-
-        Yields
-        ------
-        sklearn.linear_model.LogisticRegression
-            Fitted on that many columns.
-
-        Warns
-        -----
-        ConvergenceWarning
-            From scikit-learn, when ``max_iter`` was not enough.
+        The best column comes first; yields scikit-learn's model for each of the ascending ``sizes``.
         """
         rows = _Rows(X) if X.shape[0] <= _ROWS_AT_MOST and max(sizes) > X.shape[0] else None
         before: LogisticRegression | None = None

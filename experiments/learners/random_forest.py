@@ -54,20 +54,8 @@ _AS_THEY_ARE = {
 def covers(learner: Any, X_train: Any, y_train: Any, X_test: Any) -> bool:
     """Whether a forest can be grown here.
 
-    Parameters
-    ----------
-    learner : estimator
-        Not fitted.
-    X_train, X_test : ndarray or sparse matrix, shapes (n, p) and (m, p)
-        Features.
-    y_train : ndarray of shape (n,) or (n, L)
-        Classes, or 0/1 labels.
-
-    Returns
-    -------
-    bool
-        False for another learner than ``RandomForestClassifier``, for parameters that change how trees are grown,
-        for missing values, and for whatever scikit-learn would refuse, which it says best itself.
+    False for other learners, for parameters that change how trees are grown, for missing values, and for what
+    scikit-learn would refuse.
     """
     if type(learner) is not RandomForestClassifier:
         return False
@@ -138,22 +126,7 @@ def _valid(parameters: dict[str, Any]) -> bool:
 def fit_predict(
     learner: RandomForestClassifier, X_train: Any, y_train: np.ndarray, X_test: Any
 ) -> np.ndarray:
-    """Grow a forest and predict; the same as ``learner.fit(X_train, y_train).predict(X_test)``.
-
-    Parameters
-    ----------
-    learner : RandomForestClassifier
-        One that :func:`covers` approves of; it is not fitted.
-    X_train, X_test : ndarray or sparse matrix, shapes (n, p) and (m, p)
-        Features.
-    y_train : ndarray of shape (n,) or (n, L)
-        Classes, or 0/1 labels.
-
-    Returns
-    -------
-    ndarray of shape (m,) or (m, L)
-        Classes or labels, of the type of ``y_train``.
-    """
+    """Grow a forest and predict; the same as ``learner.fit(X_train, y_train).predict(X_test)``."""
     forest = Forest(learner, X_train, y_train)
     votes, votes_against = forest.votes(_rows_to_predict(X_test))
     # Dividing first, as the forest does: it decides what counts as a draw.
@@ -169,17 +142,7 @@ def fit_predict(
 
 
 class Forest:
-    """The trees of a forest, one after the other.
-
-    Parameters
-    ----------
-    learner : RandomForestClassifier
-        One that :func:`covers` approves of.
-    X : ndarray or sparse matrix of shape (n, p)
-        Features.
-    y : ndarray of shape (n,) or (n, L)
-        Classes, or 0/1 labels.
-    """
+    """The trees of a forest, one after the other."""
 
     def __init__(self, learner: RandomForestClassifier, X: Any, y: np.ndarray):
         self.targets = Targets.of(y)
@@ -208,13 +171,7 @@ class Forest:
         self._room = local()
 
     def trees(self) -> Iterator[tuple[Tree, int]]:
-        """Yield each tree and its number of nodes; a tree is overwritten by the next.
-
-        Yields
-        ------
-        Tree
-        int
-        """
+        """Yield each tree and its number of nodes; a tree is overwritten by the next."""
         room = _Room(self)
         for seed in self._seeds:
             yield room.tree, self._grow(seed, room)[0]
@@ -222,17 +179,7 @@ class Forest:
     def votes(self, rows: tuple) -> tuple[np.ndarray, np.ndarray]:
         """Add up the votes of all trees in their order.
 
-        Parameters
-        ----------
-        rows : tuple
-            As :func:`_rows_to_predict` gives them.
-
-        Returns
-        -------
-        votes : float64 ndarray of shape (m, L)
-            For labels, or classes.
-        votes_against : float64 ndarray of shape (m, L)
-            Against labels; (0, 0) for classes.
+        Votes for labels or classes, (m, L), and against labels; the latter is (0, 0) for classes.
         """
         n_labels, single = self.targets.n_labels, self.targets.single
         n_rows = rows[0]

@@ -15,17 +15,7 @@ def f1_micro_macro(true: np.ndarray, predicted: np.ndarray, n_classes: int) -> t
     ``zero_division=0``, from three counts. Its checks of every input cost more than a small learner's fit, and
     a cell needs both averages at every point of the grid.
 
-    Parameters
-    ----------
-    true, predicted : int array of shape (n,)
-        Class codes, 0 … ``n_classes`` − 1.
-    n_classes : int
-        Number of classes in the data set; those in neither array do not count.
-
-    Returns
-    -------
-    (float, float)
-        Micro F1 and macro F1, both in 0 … 1.
+    ``true`` and ``predicted`` are codes 0 … ``n_classes`` − 1; classes in neither do not count.
     """
     hits = np.bincount(true[true == predicted], minlength=n_classes)
     sizes = np.bincount(true, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
@@ -41,22 +31,8 @@ def f1_micro_macro_labels(true: sparse.csr_matrix, predicted: Any) -> tuple[floa
     ``zero_division=0``: every label counts in the macro average, one that no sample has and none was given with 0,
     so that the average is over the same labels in every fold.
 
-    Parameters
-    ----------
-    true : csr_matrix of shape (n, L)
-        Canonical; a stored value says that the sample has the label.
-    predicted : array of shape (n, L), or scipy sparse
-        Not 0 where the label was predicted.
-
-    Returns
-    -------
-    (float, float)
-        Micro F1 and macro F1, both in 0 … 1. Both 0 when no sample has a label and none was predicted.
-
-    Raises
-    ------
-    ValueError
-        If the prediction has another shape.
+    ``true`` is a canonical csr_matrix (n, L); a stored value is a label. Both are 0 when no sample has a label
+    and none was predicted.
     """
     n_labels = true.shape[1]
     if predicted.shape != true.shape:

@@ -23,24 +23,6 @@ def fuji_curve(a: Any, b: Any, negative: str = "raise") -> np.ndarray:
     Features that just missed count nearly as much as those inside, which the plain Jaccard index does not
     see.
 
-    Parameters
-    ----------
-    a, b : float arrays of shape (n,)
-        Scores of the same n ≥ 1 features, higher is better.
-    negative : {"raise", "clip"}, default="raise"
-        What is done about scores below 0: an error, or they count as 0 after the features have been put in
-        order.
-
-    Returns
-    -------
-    float64 array of shape (n,)
-        FUJI(1) … FUJI(n), in 0 … 1; the last one is 1. It is symmetric in the two lists.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, nothing is given, a score is not finite, or is negative and must not be.
-
     Notes
     -----
     Features stand in descending order of their unclipped scores. A score within 1e-12 of the one before it is
@@ -54,6 +36,9 @@ def fuji_curve(a: Any, b: Any, negative: str = "raise") -> np.ndarray:
 
     Source: M. Petković, B. Škrlj, D. Kocev, N. Simidjievski: Fuzzy Jaccard Index: A robust comparison of
     ordered lists, Applied Soft Computing 113 (2021).
+
+    Returns FUJI(1) … FUJI(n), in 0 … 1, symmetric in the two lists; the last one is 1. Scores are higher for
+    better features; ``negative="clip"`` counts those below 0 as 0, after features were put in order.
     """
     a, b = _prepared(a, "a", negative), _prepared(b, "b", negative)
     if len(a[0]) != len(b[0]):
@@ -64,26 +49,7 @@ def fuji_curve(a: Any, b: Any, negative: str = "raise") -> np.ndarray:
 def areas_under_fuji(
     lists: Sequence, pairs: Iterable[tuple[int, int]], negative: str = "raise"
 ) -> np.ndarray:
-    """Compute the area under FUJI of many pairs of lists, putting each list in order once.
-
-    Parameters
-    ----------
-    lists : sequence of float arrays of shape (n,)
-        Scores of the same n ≥ 1 features.
-    pairs : iterable of (int, int)
-        Which two lists are compared.
-    negative : {"raise", "clip"}, default="raise"
-        As for :func:`fuji_curve`.
-
-    Returns
-    -------
-    float64 array of shape (n_pairs,)
-
-    Raises
-    ------
-    ValueError
-        As :func:`fuji_curve` does.
-    """
+    """Compute the area under FUJI of many pairs of lists, putting each list in order once."""
     made = [_prepared(scores, f"list {number}", negative) for number, scores in enumerate(lists)]
     sizes = sorted({len(scores) for scores, _ in made})
     if len(sizes) > 1:
@@ -94,20 +60,7 @@ def areas_under_fuji(
 def area_under_fuji(curve: Any) -> float:
     """Return the area under a FUJI curve by the trapezoidal rule, per step.
 
-    Parameters
-    ----------
-    curve : float array of shape (n,)
-        From :func:`fuji_curve`.
-
-    Returns
-    -------
-    float
-        In 0 … 1, 1 for lists that agree at all sizes. A curve of one point gives that point.
-
-    Raises
-    ------
-    ValueError
-        If there is no point.
+    In 0 … 1; 1 for lists that agree at all sizes. A curve of one point gives that point.
     """
     curve = np.asarray(curve, dtype=np.float64)
     if curve.ndim != 1 or curve.size == 0:

@@ -13,20 +13,8 @@ def r2(true: np.ndarray, predicted: np.ndarray) -> float:
 
     The same number as scikit-learn's ``r2_score``, without its checks, which cost more than a small learner's fit.
 
-    Parameters
-    ----------
-    true, predicted : float arrays of shape (n,)
-        The target of the test samples, and what was predicted.
-
-    Returns
-    -------
-    float
-        1 − Σ (true − predicted)² / Σ (true − mean of true)²: at most 1, 0 for the mean, negative for what is worse.
-
-    Raises
-    ------
-    ValueError
-        If all values of ``true`` are equal: R² is not defined then. If a prediction is not finite.
+    At most 1, 0 for the mean, negative for worse. ValueError where it is not defined: all true values are equal,
+    or a prediction is not finite.
     """
     if true.min() == true.max():
         raise ValueError(f"R² is not defined: all {len(true)} test samples have the target {true[0]:g}")
@@ -39,16 +27,7 @@ def r2(true: np.ndarray, predicted: np.ndarray) -> float:
 def in_range(y: np.ndarray) -> np.ndarray:
     """Bring a target to a scale on which its squares are floats; neither R² nor a ranking depends on the scale.
 
-    Parameters
-    ----------
-    y : float array of shape (n,)
-        Finite.
-
-    Returns
-    -------
-    float array of shape (n,)
-        ``y`` itself where its largest absolute value lies between 1e-100 and 1e100, else divided by a power of two,
-        which rounds nothing.
+    ``y`` as it is where its largest absolute value is in 1e-100 … 1e100, else divided by a power of two.
     """
     largest = np.abs(y).max()
     if largest == 0 or _SMALLEST < largest < _LARGEST:

@@ -17,22 +17,7 @@ def feature_grid(n_features: int, n_points: int = 50) -> np.ndarray:
     Every number from 1 when there are at most ``n_points`` features, else ``n_points`` geometrically spaced ones
     from 1 to all, rounded and without repetition, and 10, 50 and 100 where they are missing.
 
-    Parameters
-    ----------
-    n_features : int
-        Number of features in the data set, at least 1.
-    n_points : int, default=50
-        Number of geometric steps, at least 1. Small ones coincide after rounding, so the grid may be shorter.
-
-    Returns
-    -------
-    int64 array
-        Strictly increasing, the last one is ``n_features``.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is less than 1.
+    Strictly increasing, up to ``n_features``; small steps coincide, so it may be shorter than ``n_points``.
     """
     if n_features < 1 or n_points < 1:
         raise ValueError(f"n_features and n_points must be at least 1, got {n_features} and {n_points}")
@@ -46,26 +31,12 @@ def feature_grid(n_features: int, n_points: int = 50) -> np.ndarray:
 def relative_f1(f1_curve: Any) -> np.ndarray:
     """Divide F1 along a ranking by F1 with all features: rF1(f) = F1_f / F1_|F|.
 
-    Parameters
-    ----------
-    f1_curve : float array of shape (..., n_points)
-        F1, or for a numeric target R², at growing numbers of top features; the last point is all of them, same fold
-        and learner.
-
-    Returns
-    -------
-    float64 array of the same shape
-        All NaN along a curve whose last point is not above 0: relative to nothing, rF1 is not defined, and relative
-        to a negative R² the worse would be the higher. Never infinite.
-
-    Raises
-    ------
-    ValueError
-        If there is no point.
-
     Notes
     -----
     Source: the paper, section on additional experiments and statistical evaluation.
+
+    The last point of ``f1_curve`` (shape (..., n_points); R² for a numeric target) is that of all features. All
+    NaN along a curve where it is not above 0: relative to a negative R² the worse would be the higher.
     """
     f1_curve = np.asarray(f1_curve, dtype=np.float64)
     if f1_curve.ndim == 0 or f1_curve.shape[-1] == 0:
@@ -77,27 +48,13 @@ def relative_f1(f1_curve: Any) -> np.ndarray:
 def area_under_relative_f1(rf1):
     """Return the area under rF1 by Simpson's rule over the positions in the grid, per step.
 
-    Parameters
-    ----------
-    rf1 : float array of shape (..., n_points)
-        Relative F1, ending in 1 at all features.
-
-    Returns
-    -------
-    float, or float64 array of shape (...)
-        NaN for a curve with a NaN in it. A constant curve gives exactly that constant, and a curve of one point
-        that point.
-
-    Raises
-    ------
-    ValueError
-        If there is no point.
-
     Notes
     -----
     Positions (0, 1, 2, …), not numbers of features, are integrated over: the grid is geometric, and on the
     features' own scale the first hundred of 20,000 would not count. Source: the paper, section on additional
     experiments and statistical evaluation (normalised by the number of steps so that 1 means "as all features").
+
+    NaN for a curve with a NaN in it. A constant curve gives exactly that constant, a single point that point.
     """
     rf1 = np.asarray(rf1, dtype=np.float64)
     if rf1.ndim == 0 or rf1.shape[-1] == 0:

@@ -11,41 +11,12 @@ from reliefe.ranking import TIE, descending_order, tied_with_next
 
 
 def orders(weights: Any) -> np.ndarray:
-    """Put the features of every list in order, best first.
-
-    Parameters
-    ----------
-    weights : float array of shape (n_lists, n_features)
-        Higher is better.
-
-    Returns
-    -------
-    int array of shape (n_lists, n_features)
-        Ties go to the lower index, as where rankings are evaluated.
-    """
+    """Put the features of each list in order, best (highest) first; ties go to the lower index."""
     return descending_order(weights)
 
 
 def top_sets(order: Any, size: int) -> np.ndarray:
-    """Mark the features that come first.
-
-    Parameters
-    ----------
-    order : int array of shape (n_lists, n_features)
-        From :func:`orders`.
-    size : int
-        How many; at least 1.
-
-    Returns
-    -------
-    bool array of shape (n_lists, n_features)
-        For :func:`reliefe.inspection.selection_stability`; all True when there are no more features than ``size``.
-
-    Raises
-    ------
-    ValueError
-        If ``size`` is below 1.
-    """
+    """Mark the first ``size`` features of each list; all of them where there are no more."""
     if size < 1:
         raise ValueError(f"size must be at least 1, not {size}")
     order = np.asarray(order)
@@ -60,17 +31,7 @@ def tied_cuts(weights: Any, size: int) -> np.ndarray:
     Which of them is in the set is then decided by their index, the same in all lists, and not by the ranker: the
     set looks more stable than it is.
 
-    Parameters
-    ----------
-    weights : float array of shape (n_lists, n_features)
-        The lists.
-    size : int
-        Of the top sets; at least 1.
-
-    Returns
-    -------
-    bool array of shape (n_lists,)
-        False where there are no more features than ``size``.
+    False where there are no more features than ``size``.
     """
     weights = np.asarray(weights, dtype=np.float64)
     if size >= weights.shape[1]:
@@ -81,20 +42,12 @@ def tied_cuts(weights: Any, size: int) -> np.ndarray:
 def rounding_as_zero(weights: Any) -> np.ndarray:
     """Set weights to 0 that differ from 0 by rounding alone.
 
-    Parameters
-    ----------
-    weights : float array of shape (n_features,) or (n_lists, n_features)
-        Finite numbers.
-
-    Returns
-    -------
-    float64 array of the same shape
-        0 where a weight is at most :data:`reliefe.ranking.TIE` of the largest absolute weight of its list.
-
     Notes
     -----
     FUJI divides by the smallest score inside a top set, and memberships are 1 where that is 0: a score of 1e-17
     that is 0 on paper gives other memberships altogether.
+
+    That is at most :data:`reliefe.ranking.TIE` of the largest absolute weight of their list.
     """
     weights = np.asarray(weights, dtype=np.float64)
     sizes = np.abs(weights)
@@ -104,19 +57,8 @@ def rounding_as_zero(weights: Any) -> np.ndarray:
 def fold_pairs(n_folds: int, at_most: int = 100) -> list[tuple[int, int]]:
     """Choose which folds are compared.
 
-    Parameters
-    ----------
-    n_folds : int
-        Their number.
-    at_most : int, default=100
-        Pairs there may be, unless there are more folds than that.
-
-    Returns
-    -------
-    list of (int, int)
-        All pairs when they are not too many (up to 14 folds with the default). Else every fold with the next one,
-        then with the next but one, and so on, round the end to the beginning, as long as whole rounds fit: each
-        fold is in equally many pairs. Of one fold there is none.
+    All pairs where they are at most ``at_most``. Else each fold with the next one, then with the next but one,
+    and so on, as long as whole rounds fit, so that each fold is in equally many pairs.
     """
     pairs: list[tuple[int, int]] = []
     for step in range(1, n_folds // 2 + 1):
@@ -131,22 +73,8 @@ def fold_pairs(n_folds: int, at_most: int = 100) -> list[tuple[int, int]]:
 def ranking_stability(weights: Any, at_most: int = 100) -> float:
     """Average the area under FUJI over pairs of lists.
 
-    Parameters
-    ----------
-    weights : float array of shape (n_lists, n_features)
-        At least two lists; negative weights, and those of :func:`rounding_as_zero`, count as 0.
-    at_most : int, default=100
-        For :func:`fold_pairs`.
-
-    Returns
-    -------
-    float
-        In 0 … 1; 1 for lists that are all the same.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two lists, no features, or weights that are not finite.
+    From 0 to 1 (all lists the same), over the pairs of :func:`fold_pairs`. Negative weights, and those of
+    :func:`rounding_as_zero`, count as 0.
     """
     weights = np.asarray(weights, dtype=np.float64)
     if weights.ndim != 2 or len(weights) < 2:

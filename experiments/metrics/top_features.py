@@ -21,43 +21,18 @@ MOST = 100
 
 
 class TopFeatures(NamedTuple):
-    """Those features of a ranking that have, or share, one of the first places.
+    """Those features of a ranking that have, or share, one of the first places."""
 
-    Attributes
-    ----------
-    columns : int64 array of shape (k,)
-        Indices of the features, best first, equal weights by index.
-    ranks : float64 array of shape (k,)
-        1 is best; equal weights share the mean of their places.
-    weights : float64 array of shape (k,)
-        Theirs.
-    """
-
-    columns: np.ndarray
-    ranks: np.ndarray
-    weights: np.ndarray
+    columns: np.ndarray  # indices of the features, best first, equal weights by index
+    ranks: np.ndarray  # 1 is best; equal weights share the mean of their places
+    weights: np.ndarray  # theirs
 
 
 def top_features(weights: Any) -> TopFeatures:
     """Find the features that have or share one of the first :data:`TOP` places of a ranking.
 
-    Parameters
-    ----------
-    weights : float array of shape (p,)
-        Finite numbers; higher is better. Which are equal is decided as in
-        :func:`reliefe.ranking.descending_order`.
-
-    Returns
-    -------
-    TopFeatures
-        All p where there are no more than :data:`TOP`. A group of equal weights stands there whole or not at all:
-        one that begins before and ends after the 20th place is left out when more than :data:`MOST` features would
-        be kept with it.
-
-    Raises
-    ------
-    ValueError
-        If a weight is not finite, or there is no list of weights.
+    All features where there are no more. A group of equal weights that crosses the last place is left out when
+    more than :data:`MOST` features would be kept with it, else it is kept whole.
     """
     weights = np.asarray(weights, dtype=np.float64)
     if weights.ndim != 1:
@@ -91,15 +66,7 @@ def top_features(weights: Any) -> TopFeatures:
 def chosen_shares(ranks: Any) -> np.ndarray:
     """Say to what share each of the kept features of a ranking is among the first :data:`TOP`.
 
-    Parameters
-    ----------
-    ranks : float array of shape (k,)
-        From :func:`top_features`.
-
-    Returns
-    -------
-    float64 array of shape (k,)
-        1 for features whose places are all among the first; for a group of m features on r of them, r / m.
+    1 for features with all their places among the first; r / m for a group of m features on r of them.
     """
     ranks = np.asarray(ranks, dtype=np.float64)
     if not len(ranks):

@@ -33,15 +33,7 @@ def why_no_labels(built: Any) -> str:
     it by a parameter ``target_distance``. An object without tags, or a function from outside of scikit-learn and
     this project, is believed to know what to do.
 
-    Parameters
-    ----------
-    built : object
-        From :func:`experiments.rankers.build`.
-
-    Returns
-    -------
-    str
-        The rest of a sentence that begins with the ranker's name; empty when it takes labels.
+    The rest of a sentence that begins with the ranker's name; empty when it takes labels.
     """
     of_ours = type(built).__module__.startswith("reliefe.")
     if not of_ours and hasattr(built, "get_params") and "target_distance" in built.get_params(deep=False):
@@ -61,17 +53,7 @@ def why_no_labels(built: Any) -> str:
 def why_no_classes(built: Any, n_classes: int | None = None) -> str:
     """Say why a ranker cannot take classes: it would take their codes for quantities.
 
-    Parameters
-    ----------
-    built : object
-        From :func:`experiments.rankers.build`.
-    n_classes : int, optional
-        How many there are; some rankers of skrebate take many classes for numbers.
-
-    Returns
-    -------
-    str
-        The rest of a sentence that begins with the ranker's name; empty when it takes classes.
+    As :func:`why_no_labels`. With many classes (``n_classes``), skrebate would take them for numbers.
     """
     if settings := _regression_targets(built):
         return (
@@ -96,15 +78,7 @@ def why_no_numbers(built: Any) -> str:
     ``label_type``, others by scikit-learn's tags, score functions of scikit-learn by their names. A ranker from
     outside of these that does not say what it takes is believed to know what to do.
 
-    Parameters
-    ----------
-    built : object
-        From :func:`experiments.rankers.build`.
-
-    Returns
-    -------
-    str
-        The rest of a sentence that begins with the ranker's name; empty when it takes numbers.
+    As :func:`why_no_labels`.
     """
     known = _module_of(built).partition(".")[0] in _KNOWN
     classes = f"takes classes, not numbers (rankers for a numeric target: {_OF_NUMBERS})"

@@ -26,46 +26,23 @@ from experiments.rankers.weights import checked_weights, fitted_weights
 
 @dataclass(frozen=True)
 class RankResult:
-    """What a ranker made of one training fold.
+    """What a ranker made of one training fold."""
 
-    Attributes
-    ----------
-    weights : ndarray of float64, shape (p,)
-        One finite weight per feature; larger is more relevant.
-    fit_seconds : float
-        Wall clock of ``fit`` (or of the score function) alone, seconds, with those of a cached embedding.
-    info : dict
-        ``latent_dimension`` (int or None), ``phase_seconds`` (dict of phase → seconds) and ``neighbors_used`` (for
-        each class, or for all labels together, a dict of number of neighbours → how many samples) where the fitted
-        estimator states them as ``n_components_``, ``timings_`` and ``n_neighbors_used_``; ``cached_seconds``
-        where it had a memory for embeddings.
-    """
-
-    weights: np.ndarray
+    weights: np.ndarray  # one finite weight per feature; larger is more relevant
+    # Wall clock of ``fit`` (or of the score function) alone, seconds, with those of a cached embedding.
     fit_seconds: float
+    # ``latent_dimension`` (int or None), ``phase_seconds`` (dict of phase → seconds) and ``neighbors_used``
+    # (for each class, or for all labels together, a dict of number of neighbours → how many samples) where
+    # the fitted estimator states them as ``n_components_``, ``timings_`` and ``n_neighbors_used_``;
+    # ``cached_seconds`` where it had a memory for embeddings.
     info: dict[str, Any] = field(default_factory=dict)
 
 
 def build(ranker: Mapping[str, Any]) -> Any:
     """Make the unfitted estimator, or the score function with its settings bound.
 
-    Parameters
-    ----------
-    ranker : mapping
-        A block of ``conf/ranker``: ``_target_``, optionally ``display_name`` and ``_partial_`` (true for score
-        functions), and the target's own parameters, side by side. A parameter's value may itself be a
-        block with ``_target_``.
-
-    Returns
-    -------
-    object
-        A new estimator, or a callable ``f(X, y)``.
-
-    Raises
-    ------
-    ConfigError
-        When the target cannot be imported, a parameter is unknown (with the valid ones), or the target refuses
-        the values it is given: when it is made, or when asked by its method ``check_parameters``, if it has one.
+    ``_partial_: true`` is for score functions ``f(X, y)``. A parameter may be a block with ``_target_``. Values
+    are checked by the target's constructor, and by its ``check_parameters`` if it has one (ConfigError).
     """
     target = ranker.get("_target_")
     if target is None:
@@ -101,20 +78,7 @@ def build(ranker: Mapping[str, Any]) -> Any:
 def built_value(value: Any) -> Any:
     """Make what a value of a configuration stands for.
 
-    Parameters
-    ----------
-    value : object
-        A block with ``_target_`` becomes what its target returns, with ``_partial_: true`` the target with the
-        block's parameters bound; so do blocks inside of lists and other blocks. Anything else stays as it is.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    ConfigError
-        When a target cannot be imported, or has no such parameter.
+    Blocks with ``_target_`` become objects, in lists and other blocks too; other values stay as they are.
     """
     if isinstance(value, Mapping):
         if "_target_" not in value:
@@ -240,15 +204,7 @@ def _own_labels(built: Any, y: sparse.csr_matrix, name: str) -> sparse.csr_matri
 
 
 def seed_estimator(estimator: Any, seed: int) -> None:
-    """Set the seed of an estimator, and of those in it, where none is stated.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Made with :func:`build`.
-    seed : int
-        For each ``random_state`` that is None.
-    """
+    """Set ``random_state`` of an estimator, and of those in it, where it is None."""
     if hasattr(estimator, "get_params") and hasattr(estimator, "set_params"):
         unset = {
             key: seed
@@ -301,24 +257,7 @@ def _fitted_info(estimator: Any) -> dict[str, Any]:
 
 
 def call(ranker: Mapping[str, Any], X: Any, y: Any, seed: int) -> Any:
-    """Call a ranker on the very data given: no copy, no checks, and global random generators as they are.
-
-    Parameters
-    ----------
-    ranker : mapping
-        As for :func:`build`.
-    X : ndarray, shape (n, p)
-        Samples; whatever the ranker does to them is done.
-    y : ndarray of int, shape (n,)
-        Class codes; likewise.
-    seed : int
-        For its ``random_state``, as :func:`rank` sets it.
-
-    Returns
-    -------
-    object
-        The fitted estimator, or what the score function returned.
-    """
+    """Call a ranker on the very data given: no copy, no checks, and global random generators as they are."""
     built = build(ranker)
     if hasattr(built, "fit"):
         seed_estimator(built, seed)

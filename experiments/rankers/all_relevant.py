@@ -14,30 +14,8 @@ class Boruta(BaseEstimator):
     Boruta sorts features into confirmed, tentative and rejected ones and orders the rejected; among features that
     it leaves level, the mean importance over its iterations decides here.
 
-    Parameters
-    ----------
-    n_estimators : int or "auto", default="auto"
-        Trees of a forest; "auto" is by the number of features still in question.
-    max_depth : int, default=5
-        Of the trees; what the package's authors advise.
-    max_iter : int, default=100
-        Forests at most.
-    perc : int, default=100
-        Percentile of the shuffled features' importances that a feature must exceed; 100 is their maximum.
-    alpha : float, default=0.05
-        Level of the tests.
-    n_jobs : int, optional
-        Threads of a forest.
-    random_state : int, optional
-        Of forests and shuffling.
-
-    Attributes
-    ----------
-    ranking_ : ndarray of int, shape (p,)
-        Boruta's own: 1 for confirmed features.
-    feature_importances_ : ndarray, shape (p,)
-        How many places are below a feature's own in ``ranking_``, plus its share of the highest mean importance,
-        which is below 1.
+    ``feature_importances_``: how many places are below a feature's own in ``ranking_``, plus its share of the
+    highest mean importance, which is below 1.
     """
 
     def __init__(

@@ -29,22 +29,13 @@ _THREADS = 2
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one check found.
+    """What one check found."""
 
-    Attributes
-    ----------
-    check : str
-        Its name.
-    state : str
-        "passed", "failed", "doubtful" (a person must look; not a breach), "not applicable", or "not judged" (what
-        another check has found hides it).
-    said : str
-        What was found and, for "failed" and "doubtful", what to do.
-    """
-
-    check: str
+    check: str  # its name
+    # "passed", "failed", "doubtful" (a person must look; not a breach), "not applicable", or "not judged"
+    # (what another check has found hides it).
     state: str
-    said: str
+    said: str  # what was found and, for "failed" and "doubtful", what to do
 
 
 def check(

@@ -60,25 +60,7 @@ class _NotApplicable(_Verdict):
 def run_check(
     name: str, ranker: Mapping[str, Any], first_tries: SubprocessFitter | None = None
 ) -> tuple[str, str, str]:
-    """Run one check.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`CHECKS`.
-    ranker : mapping
-        A block of ``conf/ranker``.
-    first_tries : SubprocessFitter, optional
-        Fits in a process that the ranker may take down, for checks that give it data it may not expect. Several
-        checks can share it: importing a ranker's packages takes seconds. By default each check has its own.
-
-    Returns
-    -------
-    state, said : str
-        As in :class:`experiments.rankers.contract.Outcome`.
-    why : str
-        Of "seed" alone: "random" when fresh processes differ too, "trace" when an earlier fit does it.
-    """
+    """Run one check: its state, what was found, and for "seed" alone why ("random" or "trace")."""
     try:
         with printed():
             return "passed", CHECKS[name](_Tried(dict(ranker), first_tries)), ""

@@ -21,18 +21,11 @@ _MEMORY_BYTES = 2 * 2**30
 
 @dataclass(frozen=True)
 class Limits:
-    """How far the fit of one fold may go.
+    """How far the fit of one fold may go."""
 
-    Attributes
-    ----------
-    seconds : float or None
-        Wall clock; None = any.
-    memory_mib : float or None
-        Resident memory of the process that fits, data and libraries included, and of the processes it starts;
-        None = any.
-    """
-
-    seconds: float | None = None
+    seconds: float | None = None  # wall clock; None = any
+    # Resident memory of the process that fits, data and libraries included, and of the processes it starts;
+    # None = any.
     memory_mib: float | None = None
 
     def __bool__(self):
@@ -41,37 +34,20 @@ class Limits:
 
 @dataclass
 class Fitted:
-    """A fit that ended well.
+    """A fit that ended well."""
 
-    Attributes
-    ----------
-    result : RankResult
-        The weights, and what the ranker says of itself.
-    peak_memory_mib : float or None
-        Resident high-water mark of its process; None also where a part of the fit came from a cache.
-    warnings : Counter
-        (kind, first line) → how often.
-    compiled : bool
-        Whether functions were compiled, or compiled ones loaded, during the fit.
-    """
-
-    result: RankResult
+    result: RankResult  # the weights, and what the ranker says of itself
+    # Resident high-water mark of its process; None also where a part of the fit came from a cache.
     peak_memory_mib: float | None
-    warnings: Counter = field(default_factory=Counter)
-    compiled: bool = False
+    warnings: Counter = field(default_factory=Counter)  # (kind, first line) → how often
+    compiled: bool = False  # whether functions were compiled, or compiled ones loaded, during the fit
 
 
 class FitEnded(Exception):
     """A fit in another process that gave no weights.
 
-    Parameters
-    ----------
-    error : str
-        For the row: "Type: message".
-    status : str
-        For the row: "failed", "timeout" or "out_of_memory".
-    made : bool, default=True
-        Whether the ranker could be made in time. If not, the other folds of its cell are not tried.
+    ``status`` is "failed", "timeout" or "out_of_memory". Where ``made`` is false, the ranker could not be made in
+    time, and the other folds of its cell are not tried.
     """
 
     def __init__(self, error: str, status: str = "failed", made: bool = True):
@@ -82,18 +58,7 @@ class FitEnded(Exception):
 
 
 def described(error: BaseException) -> dict[str, str]:
-    """Say what became of a fold that raised, for its row.
-
-    Parameters
-    ----------
-    error : exception
-        From the fit or the learner.
-
-    Returns
-    -------
-    dict
-        ``status`` and ``error``. Memory that the system refuses is "out_of_memory" with or without a limit.
-    """
+    """Return status and error for the row of a fold that raised; refused memory is "out_of_memory"."""
     if isinstance(error, FitEnded):
         return {"status": error.status, "error": error.error[:_ERROR_LENGTH]}
     status = "out_of_memory" if isinstance(error, MemoryError) else "failed"
@@ -101,17 +66,9 @@ def described(error: BaseException) -> dict[str, str]:
 
 
 class Fitter(Protocol):
-    """Where rankers are fitted: :class:`Here`, or :class:`experiments.rankers.isolation.SubprocessFitter`.
+    """Where rankers are fitted: :class:`Here`, or :class:`experiments.rankers.isolation.SubprocessFitter`."""
 
-    Attributes
-    ----------
-    limits : Limits
-        For every fit.
-    process : int
-        Number of the process that fits; what it has compiled stays compiled as long as this stays the same.
-    """
-
-    limits: Limits
+    limits: Limits  # for every fit
 
     @property
     def process(self) -> int:
@@ -124,10 +81,7 @@ class Fitter(Protocol):
 class Here:
     """Fits in this very process, without limits.
 
-    Parameters
-    ----------
-    memory : str, optional
-        Folder where rankers that need the same embedding keep it for each other.
+    ``memory`` is a folder where rankers that need the same embedding keep it for each other.
     """
 
     limits = Limits()
@@ -151,23 +105,8 @@ class Here:
     ) -> Fitted:
         """Fit a ranker on one training fold.
 
-        Parameters
-        ----------
-        ranking, X, y, seed
-            As for :func:`experiments.rankers.rank`.
-        warming : bool, default=False
-            Whether it is done to compile: then nothing is cached, whose time would have compilation in it.
-        begun : callable, optional
-            Called when the ranker is made and its own ``fit`` begins.
-
-        Returns
-        -------
-        Fitted
-
-        Raises
-        ------
-        Exception
-            As :func:`experiments.rankers.rank`.
+        A fit that is ``warming`` is done to compile: nothing is cached. ``begun`` is called when the ranker's own
+        ``fit`` begins.
         """
         peak, noise, compilation = PeakMemory(), Noise(), Compilation()
 

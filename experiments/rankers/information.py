@@ -18,24 +18,7 @@ class _Picked(BaseEstimator):
         self.n_bins = n_bins
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> _Picked:
-        """Pick features.
-
-        Parameters
-        ----------
-        X : ndarray, shape (n, p)
-            Samples.
-        y : ndarray of int, shape (n,)
-            Class codes.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If ``n_bins`` is below 2.
-        """
+        """Pick features."""
         if self.n_bins < 2:
             raise ValueError(f"n_bins={self.n_bins}: at least 2")
         binned = _binned(np.asarray(X), self.n_bins)
@@ -56,17 +39,8 @@ class MRMR(_Picked):
     features picked before (the difference form, MID, of Peng, Long and Ding, 2005). fast-select picks; its own
     ``feature_importances_`` are the relevances alone, so the weights here come from the order of picking.
 
-    Parameters
-    ----------
-    n_bins : int, default=10
-        Features with more distinct values are cut into so many bins, each with about as many samples.
-
-    Attributes
-    ----------
-    order_ : ndarray of int, shape (p,)
-        Features as picked.
-    feature_importances_ : ndarray, shape (p,)
-        1 for the feature picked first, 1 / p for the last one.
+    Features with more than ``n_bins`` distinct values are cut into bins of about as many samples each.
+    ``feature_importances_``: 1 for the feature picked first, 1 / p for the last (``order_``).
     """
 
     def _order(self, binned: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -81,17 +55,7 @@ class JMI(_Picked):
     that feature have with the class together (Yang and Moody, 1999). The first has the highest by itself. Ties, to
     rounding, go to the feature with the lower index.
 
-    Parameters
-    ----------
-    n_bins : int, default=10
-        As for :class:`MRMR`.
-
-    Attributes
-    ----------
-    order_ : ndarray of int, shape (p,)
-        Features as picked.
-    feature_importances_ : ndarray, shape (p,)
-        1 for the feature picked first, 1 / p for the last one.
+    Parameters and attributes are those of :class:`MRMR`.
     """
 
     def _order(self, binned: np.ndarray, y: np.ndarray) -> np.ndarray:

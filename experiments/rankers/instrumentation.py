@@ -20,10 +20,7 @@ from experiments.formatting import first_line
 class PeakMemory:
     """Resident high-water mark of this process while the block runs.
 
-    Attributes
-    ----------
-    mib : float or None
-        MiB, after the block; None where the system cannot reset the mark (anything but Linux, some containers).
+    ``mib`` after the block; None where the system cannot reset the mark (other than Linux, some containers).
     """
 
     def __init__(self):
@@ -53,10 +50,7 @@ class PeakMemory:
 class Compilation:
     """Whether numba compiles functions, or loads compiled ones from disk, while the block runs.
 
-    Attributes
-    ----------
-    happened : bool
-        After the block; True too when numba itself was imported in it.
+    ``happened`` after the block; true too when numba was imported in it.
     """
 
     def __init__(self):
@@ -82,10 +76,7 @@ class Compilation:
 class Noise:
     """Warnings and logged warnings, counted by kind and first line instead of shown.
 
-    Attributes
-    ----------
-    counts : Counter
-        (kind, first line) → how often. The kind is a warning's category or a logger's name.
+    ``counts``: (warning's category or logger's name, first line) → how often.
     """
 
     def __init__(self):
@@ -93,13 +84,7 @@ class Noise:
 
     @contextmanager
     def caught(self) -> Iterator[list[warnings.WarningMessage]]:
-        """Catch what the block warns of.
-
-        Yields
-        ------
-        list of warnings.WarningMessage
-            Filled while the block runs.
-        """
+        """Catch what the block warns of."""
         root = logging.getLogger()
         counting = _Counting(self.counts)
         others = list(root.handlers)
@@ -158,13 +143,7 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def printed() -> Iterator[list[str]]:
-    """Catch what the block prints, by compiled code too; what goes through logging is no print.
-
-    Yields
-    ------
-    list of str
-        Filled when the block ends.
-    """
+    """Catch what the block prints, by compiled code too; what goes through logging is no print."""
     found: list[str] = []
     saved: list[tuple[int, int]] = []
     silent = logging.NullHandler()

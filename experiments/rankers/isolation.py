@@ -28,14 +28,8 @@ from experiments.rankers.fitting import FitEnded, Fitted, Here, Limits, describe
 class ChildProcess:
     """A process of a group of its own, started when it is needed.
 
-    Parameters
-    ----------
-    serve : str
-        Dotted name of a function without parameters that the process runs; it works on :func:`requests`.
-    n_threads : int, default=1
-        What numerical libraries in that process may start with.
-    hash_seed : int, optional
-        ``PYTHONHASHSEED`` of that process, which decides the order of sets of text; as in this process if None.
+    It runs the function with the dotted name ``serve``, which works on :func:`requests`. ``hash_seed`` is its
+    ``PYTHONHASHSEED``; None: as in this process.
     """
 
     def __init__(self, serve: str, n_threads: int = 1, hash_seed: int | None = None):
@@ -61,23 +55,7 @@ class ChildProcess:
             pass
 
     def answer(self, timeout: float | None) -> tuple:
-        """Wait for the next answer.
-
-        Parameters
-        ----------
-        timeout : float or None
-            Seconds.
-
-        Returns
-        -------
-        tuple
-            What was sent; ``("died", words)`` when the process is no more.
-
-        Raises
-        ------
-        queue.Empty
-            When nothing came in that time.
-        """
+        """Wait for the next answer: ``("died", words)`` if the process is gone; queue.Empty after a time."""
         return self._answers.get(timeout=timeout)
 
     def close(self) -> None:
@@ -136,15 +114,7 @@ def _listen(process: subprocess.Popen, answers: queue.Queue) -> None:
 
 
 def requests() -> tuple[Iterator[tuple], Callable[[tuple], None]]:
-    """Begin to serve: to be called by the function that a :class:`ChildProcess` names.
-
-    Returns
-    -------
-    requests : iterator of tuple
-        Ends when there is nobody any more to ask.
-    answer : callable
-        Sends a tuple back; does nothing when nobody waits any more.
-    """
+    """Begin to serve, in the function that a :class:`ChildProcess` names: requests, and how to answer them."""
     begin_worker(int(sys.argv[1]))
     incoming = os.fdopen(os.dup(0), "rb")
     outgoing = os.fdopen(os.dup(1), "wb")
@@ -182,15 +152,6 @@ class SubprocessFitter:
 
     The limit of time is for the ranker's own ``fit`` alone. Making the ranker has a clock of its own, which runs to
     :data:`MAKING_SECONDS` or to that limit, whichever is longer; that of memory holds for both.
-
-    Parameters
-    ----------
-    limits : Limits
-        For every fit. Without any, a ranker that takes its process down still costs no more than its fold.
-    n_threads : int, default=1
-        What numerical libraries in that process may start with.
-    hash_seed : int, optional
-        As for :class:`ChildProcess`.
     """
 
     def __init__(self, limits: Limits, n_threads: int = 1, hash_seed: int | None = None):
@@ -203,22 +164,7 @@ class SubprocessFitter:
         return self._child.process
 
     def fit(self, ranking: Mapping[str, Any], X: Any, y: Any, seed: int, warming: bool = False) -> Fitted:
-        """Do as :meth:`Here.fit`, within the limits.
-
-        Parameters
-        ----------
-        ranking, X, y, seed, warming
-            As for :meth:`Here.fit`. Nothing is cached in any case: limits are for whole fits.
-
-        Returns
-        -------
-        Fitted
-
-        Raises
-        ------
-        FitEnded
-            When the ranker raised, was ended by a limit, or its process died.
-        """
+        """Do as :meth:`Here.fit`, within the limits and without a cache; FitEnded when there are no weights."""
         kind, *content = self._send(self.process, dict(ranking), X, y, seed)
         if kind == "fitted":
             return content[0]

@@ -17,15 +17,7 @@ _IGNORED = "ignore"
 def leaving_missing(ranker: Mapping[str, Any]) -> dict[str, Any]:
     """Set ``missing="ignore"`` where the estimator has that parameter and the configuration does not state it.
 
-    Parameters
-    ----------
-    ranker : mapping
-        A block of ``conf/ranker``. Not modified.
-
-    Returns
-    -------
-    dict
-        The block; of a ranker that wraps another one (``estimator``), with that one's block changed.
+    The block is not modified; a wrapped ranker (``estimator``) is set too.
     """
     block = dict(ranker)
     if "missing" in block:
@@ -38,17 +30,7 @@ def leaving_missing(ranker: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def takes_missing(ranker: Mapping[str, Any]) -> bool:
-    """Whether a configured ranker is given missing values as they are.
-
-    Parameters
-    ----------
-    ranker : mapping
-        A block of ``conf/ranker``.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a configured ranker is given missing values as they are."""
     inner = ranker.get("estimator")
     return ranker.get("missing") == _IGNORED or (isinstance(inner, Mapping) and takes_missing(inner))
 

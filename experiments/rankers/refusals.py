@@ -25,21 +25,8 @@ _PATIENCE = 10.0
 def refusal(ranker: Mapping[str, Any], task: str, n_classes: int | None = None) -> str:
     """Say why a ranker cannot rank a data set.
 
-    Parameters
-    ----------
-    ranker : mapping
-        A block of ``conf/ranker``.
-    task : {"multiclass", "multilabel", "regression"}
-        Of the data set.
-    n_classes : int, optional
-        Number of classes, where it is known.
-
-    Returns
-    -------
-    str
-        The rest of a sentence that begins with the ranker's name; empty when it can, and when that is not known
-        before it is fitted. What cannot be made is refused here for a numeric target alone, to which it was set; of
-        others a run says why.
+    The rest of a sentence that begins with the ranker's name; empty when it can, and when that is not known
+    before it is fitted. What cannot be made is refused here for a numeric target alone.
     """
     try:
         target = locate(ranker["_target_"])

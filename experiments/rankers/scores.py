@@ -25,23 +25,8 @@ _L1 = (
 def anova_f(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Score features by the F value of a one-way analysis of variance.
 
-    Parameters
-    ----------
-    X : ndarray, shape (n, p)
-        Samples.
-    y : ndarray of int, shape (n,)
-        Class codes; more samples than classes, and at least two classes.
-
-    Returns
-    -------
-    ndarray of float64, shape (p,)
-        Share of a feature's variance that lies between the classes, 0 … 1 (η²). It grows with F and puts features
-        in F's order, but stays finite where classes do not vary within themselves. 0 for a constant feature.
-
-    Raises
-    ------
-    ValueError
-        If there is one class only, or no class has two samples.
+    As the share of a feature's variance between the classes, 0 … 1 (η²): F's order, but finite where classes do
+    not vary within themselves. 0 for a constant feature.
     """
     n_between, n_within = _degrees(y)
     scores, varying = np.zeros(X.shape[1]), np.ptp(X, axis=0) > 0
@@ -55,18 +40,8 @@ def anova_f(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def linear_f(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Score features by the F value of a linear regression of a numeric target on each of them.
 
-    Parameters
-    ----------
-    X : ndarray, shape (n, p)
-        Samples.
-    y : ndarray of float, shape (n,)
-        A number per sample.
-
-    Returns
-    -------
-    ndarray of float64, shape (p,)
-        Share of the target's variance that the feature explains, 0 … 1 (r²). It grows with F and puts features in
-        F's order, but stays finite where a feature explains all of it. 0 for a constant feature.
+    As the share of the target's variance that the feature explains, 0 … 1 (r²): F's order, but finite where it
+    explains all. 0 for a constant feature.
     """
     scores, varying = np.zeros(X.shape[1]), np.ptp(X, axis=0) > 0
     if varying.any():
@@ -90,23 +65,8 @@ def _degrees(y: np.ndarray) -> tuple[int, int]:
 def chi2(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Score features by the χ² statistic of their sums over classes.
 
-    Parameters
-    ----------
-    X : ndarray, shape (n, p)
-        Samples. Every feature is scaled to 0 … 1 first: the statistic knows no negative values, and grows with the
-        unit a feature is measured in.
-    y : ndarray of int, shape (n,)
-        Class codes.
-
-    Returns
-    -------
-    ndarray of float64, shape (p,)
-        Not negative; 0 for a constant feature.
-
-    Raises
-    ------
-    ValueError
-        If samples have several labels.
+    Features are scaled to 0 … 1 first: the statistic takes no negative values and depends on units. 0 for a
+    constant feature.
     """
     if np.ndim(y) != 1:
         raise ValueError(f"chi2 takes one class per sample, not a matrix of labels of shape {np.shape(y)}")
@@ -120,21 +80,7 @@ class L1Logistic(BaseEstimator):
     Features are standardised first, so that coefficients compare. Most coefficients are exactly 0, and features
     that share that weight are ranked by their index.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Inverse of the penalty's strength.
-    tol : float, default=1e-4
-        Of the solver (liblinear).
-    max_iter : int, default=1000
-        Of the solver.
-    random_state : int, optional
-        Order in which the solver visits features.
-
-    Attributes
-    ----------
-    feature_importances_ : ndarray, shape (p,)
-        Largest absolute coefficient over the classes.
+    ``feature_importances_``: the largest absolute coefficient over the classes.
     """
 
     def __init__(
@@ -167,21 +113,7 @@ class ForestPermutation(BaseEstimator):
 
     Forest and importance see the same samples, those given to ``fit``: none is spared from training.
 
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Trees.
-    n_repeats : int, default=5
-        How often each feature is shuffled.
-    n_jobs : int, optional
-        Threads.
-    random_state : int, optional
-        Of the forest and the shuffling.
-
-    Attributes
-    ----------
-    feature_importances_ : ndarray, shape (p,)
-        Mean loss of accuracy; may be a little below 0.
+    ``feature_importances_``: mean loss of accuracy; may be a little below 0.
     """
 
     _forest: type = RandomForestClassifier
@@ -212,10 +144,7 @@ class ForestPermutation(BaseEstimator):
 class ForestPermutationOfNumbers(ForestPermutation):
     """The same with a forest for a numeric target: how much R² a feature's shuffling costs.
 
-    Attributes
-    ----------
-    feature_importances_ : ndarray, shape (p,)
-        Mean loss of R²; may be a little below 0.
+    ``feature_importances_``: mean loss of R²; may be a little below 0.
     """
 
     _forest = RandomForestRegressor

@@ -18,26 +18,8 @@ _ATTRIBUTES = ("feature_importances_", "scores_", "coef_", "ranking_")
 def fitted_weights(estimator: Any, name: str, n_features: int) -> np.ndarray:
     """Take the weights of a fitted ranker.
 
-    Parameters
-    ----------
-    estimator : object
-        With ``feature_importances_``, else ``scores_``, else ``coef_`` (of several classes: the sum of absolute
-        values, as scikit-learn's ``SelectFromModel`` takes it), else ``ranking_`` (1 for the best, as of
-        scikit-learn's ``RFE``).
-    name : str
-        What to call it in errors.
-    n_features : int
-        Number of features p.
-
-    Returns
-    -------
-    ndarray of float64, shape (p,)
-        A copy.
-
-    Raises
-    ------
-    RankerError
-        As from :func:`checked_weights`, and when there are none.
+    ``feature_importances_``, else ``scores_``, else ``coef_`` (of several classes: the sum of absolute values, as
+    in scikit-learn's ``SelectFromModel``), else ``ranking_`` (1 is the best). A copy.
     """
     for attribute in ("feature_importances_", "scores_"):
         weights = getattr(estimator, attribute, None)
@@ -74,25 +56,8 @@ def _of_ranking(places: Any, name: str, n_features: int) -> np.ndarray:
 def checked_weights(weights: Any, name: str, n_features: int) -> np.ndarray:
     """Make an array of what a ranker gave as weights.
 
-    Parameters
-    ----------
-    weights : array-like, Series, data frame of one column, or mapping
-        One finite real number per feature. Labels must be the positions of the features, in any order: rankers are
-        given features without names.
-    name : str
-        What to call the ranker in errors.
-    n_features : int
-        Number of features p.
-
-    Returns
-    -------
-    ndarray of float64, shape (p,)
-        A copy, in the order of the features.
-
-    Raises
-    ------
-    RankerError
-        When they are text, complex, masked, missing, not finite, of another number, or labelled otherwise.
+    One finite real number per feature; labels of a Series or mapping must be positions of features, in any order.
+    A copy, in the order of the features; RankerError otherwise.
     """
     if weights is None:
         raise RankerError(f"{name} gave None instead of weights")

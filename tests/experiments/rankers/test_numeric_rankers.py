@@ -7,9 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import f_regression
 
 from experiments.cli import main
-from experiments.config.catalog import names
-from experiments.config.compose import compose_runs
-from experiments.config.numeric_targets import for_numbers
+from experiments.config.compose import compose_runs, names
 from experiments.errors import BadInputError, RankerError
 from experiments.evaluation.cell import cells_of
 from experiments.execution.runner import run_study
@@ -134,29 +132,27 @@ def test_what_is_typed_stays():
 
 
 def test_a_wrapped_ranker_is_told_too():
-    wrapped = {"_target_": "reliefe.TuRF", "estimator": {"_target_": "reliefe.ReliefF"}}
-    assert for_numbers(wrapped)["estimator"] == {"_target_": "reliefe.ReliefF", "target": "regression"}
-    assert refusal(for_numbers(wrapped), "regression") == ""
-    assert "set ranker.estimator.target=regression" in refusal(wrapped, "regression")
-    assert wrapped["estimator"] == {"_target_": "reliefe.ReliefF"}  # not modified
+    typed = ["ranker._target_=reliefe.TuRF", "ranker.estimator._target_=reliefe.ReliefF"]
+    told = compose_runs(["dataset=diabetes", *typed]).configs[0]["ranker"]
+    assert told["estimator"] == {"_target_": "reliefe.ReliefF", "target": "regression"}
+    assert refusal(told, "regression") == ""
+    plain = compose_runs(["dataset=wine", *typed]).configs[0]["ranker"]
+    assert "set ranker.estimator.target=regression" in refusal(plain, "regression")
 
 
 @pytest.mark.parametrize(
-    ("target", "becomes"),
+    ("target", "takes"),
     [
-        ("sklearn.tree.DecisionTreeClassifier", "sklearn.tree.DecisionTreeRegressor"),
-        ("sklearn.ensemble.ExtraTreesClassifier", "sklearn.ensemble.ExtraTreesRegressor"),
-        ("sklearn.feature_selection.f_classif", "sklearn.feature_selection.f_regression"),
-        ("sklearn.linear_model.Lasso", "sklearn.linear_model.Lasso"),
-        ("sklearn.linear_model.LogisticRegression", None),
-        ("sklearn.feature_selection.chi2", None),
-        ("sklearn.feature_selection.VarianceThreshold", None),
+        ("sklearn.ensemble.ExtraTreesClassifier", False),
+        ("sklearn.ensemble.ExtraTreesRegressor", True),
+        ("sklearn.feature_selection.f_classif", False),
+        ("sklearn.feature_selection.f_regression", True),
+        ("sklearn.linear_model.Lasso", True),
+        ("sklearn.feature_selection.VarianceThreshold", False),
     ],
 )
-def test_of_scikit_learn(target, becomes):
-    made = for_numbers({"_target_": target})
-    assert (refusal(made, "regression") == "") == (becomes is not None)
-    assert made["_target_"] == (becomes or target)
+def test_of_scikit_learn(target, takes):
+    assert (refusal({"_target_": target}, "regression") == "") == takes
 
 
 def test_selectors_are_asked_for_their_scores():

@@ -13,8 +13,7 @@ from sklearn.datasets import load_wine
 from sklearn.feature_selection import RFE
 from sklearn.linear_model import LogisticRegression
 
-from experiments.config.catalog import names
-from experiments.config.compose import PROJECT_ROOT
+from experiments.config.compose import PROJECT_ROOT, names
 from experiments.rankers import ConfigError, RankerError, adapters, build, rank
 from experiments.rankers.weights import checked_weights
 

@@ -10,8 +10,7 @@ from listening import Listening
 from sklearn.base import BaseEstimator
 
 from experiments.cli import main
-from experiments.config.catalog import names
-from experiments.config.compose import compose_runs
+from experiments.config.compose import compose_runs, names
 from experiments.errors import BadInputError, RankerError
 from experiments.execution.runner import run_study
 from experiments.execution.study import TASKS, _check_tasks

@@ -11,8 +11,7 @@ from made_up import config, frame, repeats
 from made_up_rows import study
 
 from experiments import report
-from experiments.config.catalog import names
-from experiments.config.compose import compose_runs
+from experiments.config.compose import compose_runs, names
 from experiments.paths import conf_folder, file_stem
 from experiments.report.names import Names
 

@@ -270,7 +270,7 @@ def test_from_a_file_and_a_ranker_with_such_names_to_the_page(tmp_path, monkeypa
     name = "cost $a_$b^{.csv"
     lines = ["weight,kind", *(f"{value},{'ab'[value % 2]}" for value in range(30))]
     (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
-    argv = ["dataset=csv", f"dataset.path={name}", "dataset.target=kind", "ranker._target_=cheap.between"]
+    argv = ["dataset=csv", f"dataset.path='{name}'", "dataset.target=kind", "ranker._target_=cheap.between"]
     argv += [
         "ranker.display_name='R$_$F'",
         "protocol.n_splits=3",
