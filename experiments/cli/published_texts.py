@@ -102,7 +102,7 @@ def overview(study: Shown) -> str:
 
 def _measured(frame: pd.DataFrame, configs: Sequence[ResolvedConfig]) -> list[str]:
     """Set out what was measured in place of rankings, a table for each protocol."""
-    from experiments.analysis.paper import measurements
+    from experiments.analysis import measurements
     from experiments.report.measurements import missing_lines
 
     asked: dict[str, list[ResolvedConfig]] = {}

@@ -233,7 +233,7 @@ class Console:
         protocol : str
             Its name.
         summed : DataFrame
-            From :func:`experiments.analysis.paper.measurements.summary`.
+            From :func:`experiments.analysis.measurements.summary`.
         missing : sequence of str
             What has no result, and why.
         """

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.analysis.paper import measurements
+from experiments.analysis import measurements
 from experiments.analysis.paper.reported import ABOUT, EXTENTS, RANKINGS, about_of
 from experiments.analysis.same_rankers import STAND_INS, SameRankers, same_rankers
 
@@ -96,7 +96,7 @@ class Pool:
     paper, related : dict of str to Rankings
         By what they are about; on the paper's data sets, and on related ones.
     measured : dict of str to DataFrame
-        Kind of measurement → :func:`experiments.analysis.paper.measurements.points`, of all data sets.
+        Kind of measurement → :func:`experiments.analysis.measurements.points`, of all data sets.
     """
 
     paper: dict[str, Rankings] = field(default_factory=dict)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from experiments.analysis.measurements import phase_means
 from experiments.analysis.pairs import ROPE
 from experiments.analysis.paper.claim import AVERAGE, EXISTS, MOST, Check, Claim, Finding, NotThereError
 from experiments.analysis.paper.evidence import Evidence
-from experiments.analysis.paper.measurements import phase_means
 from experiments.analysis.paper.reported import (
     CONVERGENCE_NUMBERS,
     CONVERGING,

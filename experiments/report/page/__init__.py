@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.analysis import measurements
 from experiments.analysis.comparison import Comparison
-from experiments.analysis.paper import measurements
 from experiments.analysis.paper.claim import SCOPES, counted, lacking, told
 from experiments.formatting import count
 from experiments.report.page.provenance import provenance

@@ -16,7 +16,7 @@ from PIL import Image
 
 import bootstrap
 from experiments import datasets, report
-from experiments.analysis.paper import measurements
+from experiments.analysis import measurements
 from experiments.cli import publish, published_story, published_texts
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
