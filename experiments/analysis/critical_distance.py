@@ -43,6 +43,10 @@ class RankComparison:
     friedman_p: float
     """Its p-value; NaN likewise."""
 
+    def differs(self, a: str, b: str) -> bool:
+        """Whether two average ranks differ by at least the critical distance (Demšar, 2006)."""
+        return bool(abs(self.average_ranks[a] - self.average_ranks[b]) >= self.cd)
+
     @property
     def no_test(self) -> str:
         """Why Friedman's test is left out, in words; "" where it is not."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -118,32 +117,6 @@ class Posteriors:
             return (np.nan, np.nan, np.nan)
         three = (float(found["p_a"]), float(found["p_rope"]), float(found["p_b"]))
         return three if found["ranker_a"] == a else three[::-1]
-
-    def resampled(self, a: str, b: str, number: int) -> tuple[float, float, float]:
-        """Return what another chain of the sampler might have given for a pair.
-
-        Parameters
-        ----------
-        a, b : str
-            Rankers, in either order.
-        number : int
-            Which of the resamples; equal numbers give equal ones.
-
-        Returns
-        -------
-        tuple of float
-            As :meth:`of`: shares of as many independent draws as the effective sample size says that there are.
-            Without a size, and for a pair that was not tested, the same as :meth:`of`.
-        """
-        low, high = sorted((a, b))
-        three = self.of(low, high)
-        size = self._of_pair(a, b).get("ess", np.nan)
-        if three[0] == three[0] and np.isfinite(size) and size >= 1:
-            rng = np.random.default_rng([number, zlib.crc32(f"{low}\0{high}".encode())])
-            counts = rng.multinomial(int(size), np.array(three) / sum(three))
-            low_wins, equal, high_wins = counts / counts.sum()
-            three = float(low_wins), float(equal), float(high_wins)
-        return three if (a, b) == (low, high) else three[::-1]
 
     def n_datasets(self, a: str, b: str) -> int:
         """Return over how many data sets a pair was tested, in either order; 0 for one that was not."""

@@ -35,7 +35,7 @@ class Verdict:
     critical_distance : float
         NaN for none.
     significantly_different : tuple of str
-        Rankers whose average rank differs from the best one's by more than the critical distance.
+        Rankers whose average rank differs from the best one's by at least the critical distance.
     surely_beaten, surely_equal : tuple of str
         Rankers than which the best one is better, to which it is practically equal, with probability above
         :data:`SURE`.
@@ -99,7 +99,7 @@ def verdict(
     lowest = float(ranks.iloc[0])
     best = tuple(ranks.index[equalised(ranks) == equalised(ranks)[0]])
     others = ranks.drop(list(best))
-    beyond = (others - lowest).gt(critical_distance)  # nothing is beyond NaN
+    beyond = (others - lowest).ge(critical_distance)  # nothing is beyond NaN
     one = len(best) == 1 or any(set(best) <= set(group) for group in same)
     against = probabilities(best[0], list(others.index), pairs) if one else None
     groups = _sure(against) if against is not None else {}

@@ -232,7 +232,9 @@ def _needed(claim: Claim, dataset: str) -> Sequence[str]:
 
 def shown(verdict: str, repeats: str) -> str:
     """Return a verdict with the number of repeats in which the claim holds."""
-    return f"{verdict} (holds in {repeats} repeats)" if repeats and verdict in (HOLDS, HOLDS_NOT) else verdict
+    if not repeats or verdict not in (HOLDS, HOLDS_NOT):
+        return verdict
+    return f"{verdict} ({'in' if verdict == HOLDS else 'holds in'} {repeats} repeats)"
 
 
 def for_people(claims: pd.DataFrame) -> pd.DataFrame:

@@ -392,15 +392,15 @@ def pairwise_times_faster(scores: Scores, fast: Names, slow: Names, more_than: f
 
 
 def first_by_time(scores: Scores, fast: Names, slow: Names, share: float) -> Result:
-    """Whether the best average rank by time lies beyond the critical distance of those of a share of others."""
+    """Whether the best average rank by time is the critical distance or more below those of a share of others."""
     ranks = scores.ranks("fit_seconds", higher_is_better=False)
     n_datasets = len(scores.common("fit_seconds"))
     own, others = (_own(ranks, names, "times of both") for names in (fast, slow))
     if n_datasets < 2:
         raise NoAnswerError("times on two data sets")
     distance = critical_distance(len(ranks), n_datasets)
-    n = int((others - own.min() > distance).sum())
-    value = f"{n} of {len(others)} are more than {rank_shown(distance)} above {rank_shown(own.min())}"
+    n = int((others - own.min() >= distance).sum())
+    value = f"{n} of {len(others)} are {rank_shown(distance)} or more above {rank_shown(own.min())}"
     return Result(n >= share * len(slow), value)
 
 

@@ -248,7 +248,7 @@ def test_a_claim_is_evaluated_on_each_repeat():
     made = study(everywhere(mcc(reliefe=0.55, random_forest=0.52)), folds=(4, 3), jitter=jitter)
     found = claims.check(pool_of([made], extents)).set_index("claim").loc[FIRST]
     assert (found["at_hand"], found["repeats"]) == (HOLDS, "2 of 3")
-    assert claims.shown(HOLDS, "2 of 3") == "holds (holds in 2 of 3 repeats)"
+    assert claims.shown(HOLDS, "2 of 3") == "holds (in 2 of 3 repeats)"
     assert checked(study(everywhere(mcc()))).loc[FIRST, "repeats"] == "", "a single repeat"
 
 
