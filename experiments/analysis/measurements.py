@@ -24,37 +24,22 @@ FEWEST_POINTS = {1: 4, 2: 19}
 def points(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Spread the measurements of one kind over lines.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, of any studies and kinds.
-    kind : str
-        "sparsity", "latent_dimension", "adaptive_k", "phases" or "recovery".
+    ``dataset``, ``protocol``, ``ranker``, ``repeat``, and
 
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``protocol``, ``ranker``, ``repeat``, and
+    sparsity
+        ``epsilon``, ``share_before``, ``share`` (of non-zeros, after), ``estimated`` (ε is the estimate);
+    latent_dimension
+        ``rows`` ("ranked", "normalised" or "raw"), ``log_ratio``, ``minus_log_rest``, ``slope``;
+    adaptive_k
+        ``class_number``, ``class_size``, ``neighbors``, ``count``;
+    phases
+        ``phase``, ``seconds``, ``share`` (of all phases);
+    recovery
+        ``n_features``, ``n_informative``, ``top`` (1, 2, 5, 10, … and the number of informative features),
+        ``found`` (informative features among the ``top`` best), ``share`` (of what could have been found
+        there).
 
-        sparsity
-            ``epsilon``, ``share_before``, ``share`` (of non-zeros, after), ``estimated`` (ε is the estimate);
-        latent_dimension
-            ``rows`` ("ranked", "normalised" or "raw"), ``log_ratio``, ``minus_log_rest``, ``slope``;
-        adaptive_k
-            ``class_number``, ``class_size``, ``neighbors``, ``count``;
-        phases
-            ``phase``, ``seconds``, ``share`` (of all phases);
-        recovery
-            ``n_features``, ``n_informative``, ``top`` (1, 2, 5, 10, … and the number of informative features),
-            ``found`` (informative features among the ``top`` best), ``share`` (of what could have been found
-            there).
-
-        Rows with a status other than "ok", and phases without times, are left out.
-
-    Raises
-    ------
-    ValueError
-        For another kind.
+    Rows with a status other than "ok", and phases without times, are left out.
     """
     if kind not in _POINTS:
         raise ValueError(f"kind must be one of {', '.join(_POINTS)}, not {kind!r}")
@@ -69,17 +54,9 @@ def points(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
 def recovered(frame: pd.DataFrame) -> pd.DataFrame:
     """Average what was found over data sets that differ in their seed alone.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, of any studies and kinds.
-
-    Returns
-    -------
-    DataFrame
-        ``family`` (the data set without its seed and number of noise features), ``ranker``, ``n_noise``, ``share``
-        (mean share of the informative features among as many best), ``n_datasets``; ordered as the rows are, then
-        by ``n_noise``.
+    ``family`` (the data set without its seed and number of noise features), ``ranker``, ``n_noise``, ``share``
+    (mean share of the informative features among as many best), ``n_datasets``; ordered as the rows are, then
+    by ``n_noise``.
     """
     table = points(frame, "recovery")
     table = table[table["top"] == table["n_informative"]]
@@ -112,17 +89,9 @@ def _family(dataset: str) -> str:
 def phase_means(spread: pd.DataFrame) -> pd.DataFrame:
     """Average the seconds of phases over repeats.
 
-    Parameters
-    ----------
-    spread : DataFrame
-        From :func:`points`, kind "phases".
-
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``ranker``, ``phase``, ``seconds`` (mean), ``share`` (of the sum over phases), ``before`` (sum
-        of the shares of the phases before), ``total`` (seconds of all phases), ``n_repeats``; phases in the order
-        in which they first come.
+    ``dataset``, ``ranker``, ``phase``, ``seconds`` (mean), ``share`` (of the sum over phases), ``before`` (sum
+    of the shares of the phases before), ``total`` (seconds of all phases), ``n_repeats``; phases in the order
+    in which they first come.
     """
     keys = ["dataset", "ranker", "phase"]
     # An empty table has columns of objects.
@@ -138,17 +107,9 @@ def phase_means(spread: pd.DataFrame) -> pd.DataFrame:
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
     """Say what came of each measurement.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, of any studies and kinds.
-
-    Returns
-    -------
-    DataFrame
-        ``kind``, ``dataset``, ``protocol``, ``ranker``, ``repeat``, ``result``: in words, or the measurement itself
-        for a kind that is not known here. Recoveries are averaged as by :func:`recovered`: a line for each family
-        of data sets and ranker, with the repeat 0.
+    ``kind``, ``dataset``, ``protocol``, ``ranker``, ``repeat``, ``result``: in words, or the measurement itself
+    for a kind that is not known here. Recoveries are averaged as by :func:`recovered`: a line for each family
+    of data sets and ranker, with the repeat 0.
     """
     lines = []
     chosen = _ok(frame)
@@ -166,15 +127,7 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
 def averaged(frame: pd.DataFrame) -> pd.DataFrame:
     """Say what came of each measurement in a line for each data set and ranker.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows of one protocol.
-
-    Returns
-    -------
-    DataFrame
-        ``kind``, ``dataset``, ``ranker``, ``result``: of phases the mean over repeats, else the first repeat.
+    ``kind``, ``dataset``, ``ranker``, ``result``: of phases the mean over repeats, else the first repeat.
     """
     summed = summary(frame)
     summed = summed[summed["repeat"] == 0].drop(columns=["protocol", "repeat"])
@@ -311,21 +264,9 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 def density_of_shares(before: Sequence[float], after: Sequence[float], *, n_points: int = 80) -> pd.DataFrame:
     """Estimate the joint density of shares of non-zeros before and after sparsification.
 
-    Parameters
-    ----------
-    before, after : sequence of float
-        Shares in 0 … 1, a pair per data set (and ε).
-    n_points : int, default=80
-        Grid points per axis, from 0 to 1.
+    ``before``, ``after``, ``density`` on the grid. Empty when the pairs lie on a line, or when fewer than 19 of
+    them differ (:data:`FEWEST_POINTS`): then the points alone are to be drawn.
 
-    Returns
-    -------
-    DataFrame
-        ``before``, ``after``, ``density`` on the grid. Empty when the pairs lie on a line, or when fewer than 19 of
-        them differ (:data:`FEWEST_POINTS`): then the points alone are to be drawn.
-
-    Notes
-    -----
     Gaussian kernel, bandwidth by Scott's rule (``scipy.stats.gaussian_kde``).
     """
     pairs = np.array([before, after], dtype=float)
@@ -344,26 +285,11 @@ def density_of_neighbors(
 ) -> pd.DataFrame:
     """Estimate the density of the numbers of neighbours that an adaptive ranker took, on a logarithmic scale.
 
-    Parameters
-    ----------
-    counted : DataFrame
-        From :func:`points`, kind "adaptive_k".
-    bandwidth : float, default=0.08
-        Standard deviation of the Gaussian kernel, decades. One for all curves: a rule that goes by the standard
-        deviation smears the two ends of a data set whose rows take either one neighbour or nearly all.
-    n_points : int, default=200
-        Grid points per curve.
+    ``dataset``, ``ranker``, ``k`` (from 1 to the largest class), ``density`` (per decade of k), and ``median``,
+    ``n`` (of the numbers counted; equal on all lines of a curve). A row that found no neighbour (k = 0) is not
+    counted. With a single possible k, or fewer than four numbers counted (:data:`FEWEST_POINTS`), there is a
+    line for each k that was found, whose density is NaN.
 
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``ranker``, ``k`` (from 1 to the largest class), ``density`` (per decade of k), and ``median``,
-        ``n`` (of the numbers counted; equal on all lines of a curve). A row that found no neighbour (k = 0) is not
-        counted. With a single possible k, or fewer than four numbers counted (:data:`FEWEST_POINTS`), there is a
-        line for each k that was found, whose density is NaN.
-
-    Notes
-    -----
     Kernels are reflected at 1 and at the largest class, so that no density lies where no k can be, and every curve
     has area 1.
     """
