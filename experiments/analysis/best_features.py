@@ -36,31 +36,14 @@ def best_features(
 ) -> pd.DataFrame:
     """List the features that each ranker chose most often on each data set.
 
-    Parameters
-    ----------
-    frame : DataFrame or Selection
-        Rows.
-    expected : DataFrame, optional
-        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data set
-        and protocol has.
-    names : mapping of str to sequence of str, optional
-        Data set → names of its features. They go before those in the rows.
-    most : int, default=20
-        As many features of each data set and ranker are listed.
+    Of every ranker that is complete on a data set and whose rows hold rankings: ``dataset``, ``protocol``,
+    ``ranker``, ``place`` (from 1), ``feature`` (its name; "feature 7", counted from 0, where no name is known),
+    ``column`` (from 0), ``chosen`` (mean share over folds,
+    :func:`experiments.metrics.top_features.chosen_shares`), ``mean_rank`` and ``mean_weight`` (over the folds
+    in which it has or shares one of the first 20 places), ``n_features``, ``n_folds`` (whose rankings the rows
+    hold), ``folds_without`` (complete ones without), ``folds_tied`` (folds in which the 20th and the 21st
+    weight are equal).
 
-    Returns
-    -------
-    DataFrame
-        Of every ranker that is complete on a data set and whose rows hold rankings: ``dataset``, ``protocol``,
-        ``ranker``, ``place`` (from 1), ``feature`` (its name; "feature 7", counted from 0, where no name is known),
-        ``column`` (from 0), ``chosen`` (mean share over folds,
-        :func:`experiments.metrics.top_features.chosen_shares`), ``mean_rank`` and ``mean_weight`` (over the folds
-        in which it has or shares one of the first 20 places), ``n_features``, ``n_folds`` (whose rankings the rows
-        hold), ``folds_without`` (complete ones without), ``folds_tied`` (folds in which the 20th and the 21st
-        weight are equal).
-
-    Notes
-    -----
     The most often chosen feature comes first; then the lower mean rank, then the lower column. Shares and ranks
     that differ by rounding alone are equal (:mod:`experiments.analysis.ties`). Equal weights share places and are
     chosen to equal shares, so ``chosen`` and ``mean_rank`` do not depend on the order of columns. Rows of earlier

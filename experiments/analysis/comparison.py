@@ -154,23 +154,7 @@ def compare(
     posterior: Posteriors | None = None,
     feature_names: Mapping[str, Sequence[str]] | None = None,
 ) -> Comparison:
-    """Make the frames of a group.
-
-    Parameters
-    ----------
-    frame : DataFrame or Selection
-        Rows, of any studies and kinds, or those of the group, from :func:`experiments.analysis.selection.select`.
-    group : Group
-        What is compared.
-    posterior : Posteriors, optional
-        Made apart, since it takes minutes.
-    feature_names : mapping of str to sequence of str, optional
-        Data set → names of its features, where they are known.
-
-    Returns
-    -------
-    Comparison
-    """
+    """Make the frames of a group."""
     selection = select(frame, group.expected)
     rows = selection.complete
     summed = summary(selection)
@@ -202,17 +186,7 @@ def compare(
 def no_number(table: pd.DataFrame, measure: Measure) -> str:
     """Say why a table has no number at all.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`experiments.analysis.scores.score_table`, of complete rankers.
-    measure : Measure
-        From :func:`experiments.analysis.scores.measures_of`.
-
-    Returns
-    -------
-    str
-        "" where there is a number.
+    "" where there is a number.
     """
     if not table.size:
         return "no ranker is complete on any data set"

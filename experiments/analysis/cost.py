@@ -14,17 +14,7 @@ from experiments.analysis.ties import equalised, tied_ranks
 def places(scores: pd.DataFrame, *, higher_is_better: bool) -> pd.DataFrame:
     """Rank the rankers of every data set by themselves.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        Data sets × rankers; NaN where there is no score.
-    higher_is_better : bool
-        Whether the highest score is the best.
-
-    Returns
-    -------
-    DataFrame
-        Of the same shape: 1 is the best of the data set; equal scores share the mean of their places; NaN stays.
+    Of the same shape: 1 is the best of the data set; equal scores share the mean of their places; NaN stays.
     """
     return tied_ranks(scores, higher_is_better=higher_is_better)
 
@@ -32,24 +22,12 @@ def places(scores: pd.DataFrame, *, higher_is_better: bool) -> pd.DataFrame:
 def cost_quality(seconds: pd.DataFrame, quality: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Set what rankings cost beside how good they are.
 
-    Parameters
-    ----------
-    seconds : DataFrame
-        Data sets × rankers: mean seconds of a fit; NaN where there is none.
-    quality : mapping of str to DataFrame
-        Measure → data sets × rankers; higher is better.
+    ``measure``, ``dataset`` ("" for the data sets that all rankers have), ``ranker``, ``seconds``,
+    ``quality``, ``best_value``: no other ranker is at least as good in both and better in one. For several
+    data sets ``seconds`` is the geometric mean (else the slowest data set is all there is to see) and
+    ``quality`` the mean; who is left out of these is as in
+    :func:`experiments.analysis.scores.comparable`.
 
-    Returns
-    -------
-    DataFrame
-        ``measure``, ``dataset`` ("" for the data sets that all rankers have), ``ranker``, ``seconds``,
-        ``quality``, ``best_value``: no other ranker is at least as good in both and better in one. For several
-        data sets ``seconds`` is the geometric mean (else the slowest data set is all there is to see) and
-        ``quality`` the mean; who is left out of these is as in
-        :func:`experiments.analysis.scores.comparable`.
-
-    Notes
-    -----
     A fit of zero seconds counts as a nanosecond in the geometric mean.
     """
     lines = []

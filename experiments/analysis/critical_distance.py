@@ -43,6 +43,10 @@ class RankComparison:
     friedman_p: float
     """Its p-value; NaN likewise."""
 
+    def differs(self, a: str, b: str) -> bool:
+        """Whether two average ranks differ by at least the critical distance (Demšar, 2006)."""
+        return bool(abs(self.average_ranks[a] - self.average_ranks[b]) >= self.cd)
+
     @property
     def no_test(self) -> str:
         """Why Friedman's test is left out, in words; "" where it is not."""
@@ -92,25 +96,8 @@ def average_ranks(frame: pd.DataFrame, *, higher_is_better: bool = True) -> pd.S
 def critical_distance(n_rankers: int, n_datasets: int, alpha: float = 0.05) -> float:
     """Return the critical distance of the Nemenyi test.
 
-    Parameters
-    ----------
-    n_rankers : int
-        At least 2.
-    n_datasets : int
-        At least 1.
-    alpha : float, default=0.05
-        Level of significance.
-
-    Returns
-    -------
-    float
-        q √(k (k + 1) / (6 N)), q the upper ``alpha`` quantile of the studentized range with infinitely many
-        degrees of freedom, divided by √2.
-
-    Raises
-    ------
-    BadScoresError
-        If a number is out of range.
+    q √(k (k + 1) / (6 N)), q the upper ``alpha`` quantile of the studentized range with infinitely many
+    degrees of freedom, divided by √2.
     """
     if n_rankers < 2 or n_datasets < 1 or not 0 < alpha < 1:
         raise BadScoresError(
@@ -132,24 +119,7 @@ def compare_ranks(
 ) -> RankComparison:
     """Rank, test, and group what is not different.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        As for :func:`average_ranks`.
-    higher_is_better : bool, default=True
-        False for times.
-    alpha : float, default=0.05
-        Level of significance.
-
-    Returns
-    -------
-    RankComparison
-        On one data set ranks are told and nothing is tested.
-
-    Raises
-    ------
-    BadScoresError
-        As :func:`average_ranks`, and if there are fewer than two rankers.
+    On one data set ranks are told and nothing is tested.
     """
     whole = _per_dataset(frame)
     table = _common(whole)

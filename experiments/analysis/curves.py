@@ -21,33 +21,11 @@ def rf1_curve(
 ) -> pd.DataFrame:
     """Average rF1 over folds, with a confidence band.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows.
-    expected : DataFrame, optional
-        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data
-        set and protocol has.
-    average : {"micro", "macro"}, default="micro"
-        Which F1.
-    confidence : float, default=0.95
-        Of the band, between 0 and 1.
+    One line per data set × protocol × ranker × number of features: ``dataset``, ``protocol``, ``ranker``,
+    ``n_features``, ``rf1_mean``, ``rf1_lower``, ``rf1_upper`` (NaN with fewer than two folds), ``n_folds`` (in
+    the mean), ``n_undefined`` (folds left out because their all-features F1 is 0). Rankers of which a fold is
+    missing or failed are left out; :func:`~experiments.analysis.selection.coverage` names them.
 
-    Returns
-    -------
-    DataFrame
-        One line per data set × protocol × ranker × number of features: ``dataset``, ``protocol``, ``ranker``,
-        ``n_features``, ``rf1_mean``, ``rf1_lower``, ``rf1_upper`` (NaN with fewer than two folds), ``n_folds`` (in
-        the mean), ``n_undefined`` (folds left out because their all-features F1 is 0). Rankers of which a fold is
-        missing or failed are left out; :func:`~experiments.analysis.selection.coverage` names them.
-
-    Raises
-    ------
-    ValueError
-        If ``average`` or ``confidence`` is none of those.
-
-    Notes
-    -----
     Training sets of different folds overlap, so the plain t interval is much too narrow. The band is the corrected
     resampled t: mean ± t · s · √(1/J + n_test/n_train) with J folds and J − 1 degrees of freedom. Source: C. Nadeau
     and Y. Bengio, Inference for the Generalization Error, Machine Learning 52 (2003), section 3.
@@ -77,24 +55,11 @@ def mean_and_half_width(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Average over folds, with half of the width of the corrected resampled t interval.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n_folds, n_points)
-        NaN where a fold has none.
-    n_test, n_train : ndarray, shape (n_folds,)
-        Rows of the folds.
-    confidence : float, default=0.95
-        Of the interval.
-
-    Returns
-    -------
     mean, half : ndarray, shape (n_points,)
         NaN without a value; ``half`` also with a single one.
     n : ndarray of int64, shape (n_points,)
         Values in the mean.
 
-    Notes
-    -----
     See :func:`rf1_curve`.
     """
     there = ~np.isnan(values)
@@ -136,27 +101,11 @@ def convergence(
 ) -> pd.DataFrame:
     """Average a measure for every number of iterations.
 
-    Parameters
-    ----------
-    frame : DataFrame or Selection
-        Rows.
-    group : Group
-        What was asked for.
-    measure : str, default="aurf1"
-        A key of :data:`experiments.analysis.scores.MEASURES`.
-    confidence : float, default=0.95
-        Of the interval.
+    One line per data set × family of rankers × number of iterations, ascending: ``dataset``, ``ranker``,
+    ``family``, ``label``, ``n_iterations`` (for "every sample once" the largest number of training samples of
+    a fold), ``every_row`` (bool), ``mean``, ``lower``, ``upper`` (corrected resampled t; NaN with one fold),
+    ``minimum``, ``maximum``, ``n_folds``. Rankers of which a fold is missing or failed are left out.
 
-    Returns
-    -------
-    DataFrame
-        One line per data set × family of rankers × number of iterations, ascending: ``dataset``, ``ranker``,
-        ``family``, ``label``, ``n_iterations`` (for "every sample once" the largest number of training samples of
-        a fold), ``every_row`` (bool), ``mean``, ``lower``, ``upper`` (corrected resampled t; NaN with one fold),
-        ``minimum``, ``maximum``, ``n_folds``. Rankers of which a fold is missing or failed are left out.
-
-    Notes
-    -----
     Source: the paper's section "Convergence to the final ranking".
     """
     rows = complete_rows(frame, group.expected)

@@ -86,18 +86,7 @@ class Group:
 def groups_of(configs: Iterable[Mapping[str, Any]], absent: Mapping[str, str] | None = None) -> list[Group]:
     """Divide a study into groups.
 
-    Parameters
-    ----------
-    configs : iterable of mapping
-        Resolved configurations (``experiments.config``). Protocols that measure something else than rankings are
-        passed over.
-    absent : mapping of str to str, optional
-        Data set that is not here → why.
-
-    Returns
-    -------
-    list of Group
-        In the order of the configurations.
+    In the order of the configurations.
     """
     configs = [config for config in configs if not config["protocol"].get("measure")]
     parts: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
@@ -174,15 +163,7 @@ def _variant(ranker: Mapping[str, Any], key: str) -> dict[str, str]:
 def branch_of(target: str) -> str:
     """Say which branch of rankers one belongs to.
 
-    Parameters
-    ----------
-    target : str
-        Its ``_target_``.
-
-    Returns
-    -------
-    str
-        One of :data:`BRANCHES`.
+    One of :data:`BRANCHES`.
     """
     return next((branch for start, branch in BRANCH_OF.items() if target.startswith(start)), BRANCHES[-1])
 
@@ -199,21 +180,9 @@ def _without(name: str, changed: str) -> str:
 def missing_of(covered: pd.DataFrame, group: Group, frame: pd.DataFrame) -> pd.DataFrame:
     """List every data set × ranker that is not compared, and why.
 
-    Parameters
-    ----------
-    covered : DataFrame
-        From :func:`experiments.analysis.selection.coverage` or :func:`experiments.analysis.summary.summary`.
-    group : Group
-        What was asked for.
-    frame : DataFrame
-        Rows; the statuses of those that are not "ok" are told.
-
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``ranker``, ``display_name``, ``state`` ("absent": the data set is not here; "timeout",
-        "out_of_memory" or "failed": what the first bad fold is; "missing": not run, or not all of it), ``reason``
-        (in words).
+    ``dataset``, ``ranker``, ``display_name``, ``state`` ("absent": the data set is not here; "timeout",
+    "out_of_memory" or "failed": what the first bad fold is; "missing": not run, or not all of it), ``reason``
+    (in words).
     """
     bad = frame[frame["status"] != "ok"].drop_duplicates(PAIR)
     states = bad.set_index(PAIR)["status"].to_dict()
@@ -230,17 +199,7 @@ def missing_of(covered: pd.DataFrame, group: Group, frame: pd.DataFrame) -> pd.D
 def missing_in_words(missing: pd.DataFrame, group: Group) -> list[str]:
     """Say what is missing as shortly as nothing is left out.
 
-    Parameters
-    ----------
-    missing : DataFrame
-        From :func:`missing_of`.
-    group : Group
-        What was asked for.
-
-    Returns
-    -------
-    list of str
-        Whole data sets first, then rankers, those that lack the same in one line; [] when nothing is missing.
+    Whole data sets first, then rankers, those that lack the same in one line; [] when nothing is missing.
     """
     n_of = group.expected.groupby("dataset", sort=False)["ranker"].nunique()
     alike = missing.groupby("dataset", sort=False)["state"].agg(["size", "nunique", "first"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,17 +61,7 @@ class Pair:
     runs: int
 
     def digest(self, **settings: Any) -> str:
-        """Return the SHA-256 (hex) of everything that decides the pair's posterior.
-
-        Parameters
-        ----------
-        **settings
-            Of the sampler, such as its seed; their ``repr`` counts.
-
-        Returns
-        -------
-        str
-        """
+        """Return the SHA-256 (hex) of everything that decides the pair's posterior."""
         said = repr((self.x.shape, self.runs, sorted(settings.items()))).encode()
         x, y = (np.ascontiguousarray(each, dtype="<f8").tobytes() for each in (self.x, self.y))
         return hashlib.sha256(b"\0".join([said, x, y])).hexdigest()
@@ -103,47 +92,13 @@ class Posteriors:
     def of(self, a: str, b: str) -> tuple[float, float, float]:
         """Return the probabilities (a better, equal, b better) of a pair in either order.
 
-        Parameters
-        ----------
-        a, b : str
-            Rankers.
-
-        Returns
-        -------
-        tuple of float
-            NaN three times when the pair was not tested.
+        NaN three times when the pair was not tested.
         """
         found = self._of_pair(a, b)
         if not found:
             return (np.nan, np.nan, np.nan)
         three = (float(found["p_a"]), float(found["p_rope"]), float(found["p_b"]))
         return three if found["ranker_a"] == a else three[::-1]
-
-    def resampled(self, a: str, b: str, number: int) -> tuple[float, float, float]:
-        """Return what another chain of the sampler might have given for a pair.
-
-        Parameters
-        ----------
-        a, b : str
-            Rankers, in either order.
-        number : int
-            Which of the resamples; equal numbers give equal ones.
-
-        Returns
-        -------
-        tuple of float
-            As :meth:`of`: shares of as many independent draws as the effective sample size says that there are.
-            Without a size, and for a pair that was not tested, the same as :meth:`of`.
-        """
-        low, high = sorted((a, b))
-        three = self.of(low, high)
-        size = self._of_pair(a, b).get("ess", np.nan)
-        if three[0] == three[0] and np.isfinite(size) and size >= 1:
-            rng = np.random.default_rng([number, zlib.crc32(f"{low}\0{high}".encode())])
-            counts = rng.multinomial(int(size), np.array(three) / sum(three))
-            low_wins, equal, high_wins = counts / counts.sum()
-            three = float(low_wins), float(equal), float(high_wins)
-        return three if (a, b) == (low, high) else three[::-1]
 
     def n_datasets(self, a: str, b: str) -> int:
         """Return over how many data sets a pair was tested, in either order; 0 for one that was not."""
@@ -169,27 +124,6 @@ def pairs_of(
 ) -> tuple[list[Pair], list[str]]:
     """Pair the rankers of a group.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        From :func:`experiments.analysis.selection.complete_rows`, of one protocol.
-    rankers : sequence of str
-        In order; of two, the earlier one comes first in their pair, but for the paper's pairs, which are as there,
-        with a stand-in where skrebate's own ranker is not complete on as many data sets (:func:`paper_pairs`).
-    most : int, default=91
-        How many pairs at most. Where there are more, the paper's remain, and those of the rankers whose max F1
-        lies highest above the mean of all rankers of a data set, averaged over their data sets.
-
-    fewest : int, default=2
-        Data sets that a pair must have in common. The test is about how differences are spread over data sets, of
-        which one tells nothing.
-    also : sequence of str, default=()
-        Those of the rankers that do not count for ``most``: they are paired with all that remain.
-    only : sequence of (str, str), optional
-        The pairs, in place of all that can be made.
-
-    Returns
-    -------
     pairs : list of Pair
         The paper's first. Pairs with too few common data sets are not among them.
     not_tested : list of str
@@ -235,17 +169,9 @@ def pairs_of(
 def paper_pairs(tested: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str], tuple[str, str]]:
     """Find which of some pairs the paper's figures show.
 
-    Parameters
-    ----------
-    tested : iterable of (str, str, int)
-        Two rankers, and on how many data sets they can be compared.
-
-    Returns
-    -------
-    dict
-        Pair of :data:`PAPER_PAIRS` → the pair that counts for it, those without one left out. A stand-in counts for
-        skrebate's ranker (:mod:`experiments.analysis.same_rankers`). Of several pairs the one with the most data
-        sets counts, and of those the first.
+    Pair of :data:`PAPER_PAIRS` → the pair that counts for it, those without one left out. A stand-in counts for
+    skrebate's ranker (:mod:`experiments.analysis.same_rankers`). Of several pairs the one with the most data
+    sets counts, and of those the first.
     """
     found: dict[tuple[str, str], tuple[str, str, int]] = {}
     for a, b, n_datasets in tested:
@@ -273,22 +199,7 @@ def _candidates(rankers: Sequence[str], values: Iterable[tuple[str, str]]) -> li
 def posteriors_of(
     pairs: Sequence[Pair], answers: Sequence[dict[str, Any]], sampling: dict[str, Any]
 ) -> Posteriors:
-    """Put the answers of the tests together.
-
-    Parameters
-    ----------
-    pairs : sequence of Pair
-        What was tested.
-    answers : sequence of dict
-        One per pair: ``probabilities`` (three), ``draws`` (n × 3), ``r_hat``, ``ess``, ``divergences``,
-        ``n_draws``, ``message``.
-    sampling : dict
-        How it was sampled.
-
-    Returns
-    -------
-    Posteriors
-    """
+    """Put the answers of the tests together."""
     in_paper = set(paper_pairs((pair.a, pair.b, len(pair.datasets)) for pair in pairs).values())
     lines = []
     for pair, answer in zip(pairs, answers, strict=True):

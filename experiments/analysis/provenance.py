@@ -18,16 +18,8 @@ KEY_DIGITS = 12
 def versions(frame: pd.DataFrame) -> pd.DataFrame:
     """List the packages behind rows.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, of any kinds.
-
-    Returns
-    -------
-    DataFrame
-        ``package``, ``version`` ("not installed" where rows say so), ``rows``; more than one line for a package of
-        which rows name several versions. Sorted by package, then by number of rows, most first.
+    ``package``, ``version`` ("not installed" where rows say so), ``rows``; more than one line for a package of
+    which rows name several versions. Sorted by package, then by number of rows, most first.
     """
     return _counted(frame["versions"], ("package", "version"), _version_of)
 
@@ -35,15 +27,7 @@ def versions(frame: pd.DataFrame) -> pd.DataFrame:
 def machines(frame: pd.DataFrame) -> pd.DataFrame:
     """List the machines that rows were made on.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, of any kinds.
-
-    Returns
-    -------
-    DataFrame
-        ``machine`` (system, processor and cores in words), ``rows``; most rows first.
+    ``machine`` (system, processor and cores in words), ``rows``; most rows first.
     """
     counted = _counted(frame["machine"], ("machine",), _machine_of)
     return counted.sort_values("rows", ascending=False, kind="stable", ignore_index=True)
@@ -52,16 +36,8 @@ def machines(frame: pd.DataFrame) -> pd.DataFrame:
 def settings(frame: pd.DataFrame) -> pd.DataFrame:
     """List under which seed, threads and limits rows were made.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, of any kinds.
-
-    Returns
-    -------
-    DataFrame
-        ``seed``, ``n_threads``, ``time_limit_seconds``, ``memory_limit_mib`` (NaN for none), ``rows``; one line for
-        each combination, most rows first.
+    ``seed``, ``n_threads``, ``time_limit_seconds``, ``memory_limit_mib`` (NaN for none), ``rows``; one line for
+    each combination, most rows first.
     """
     names = ["seed", "n_threads", "time_limit_seconds", "memory_limit_mib"]
     counted = frame[names].astype("float64").groupby(names, dropna=False).size().reset_index(name="rows")
@@ -71,18 +47,10 @@ def settings(frame: pd.DataFrame) -> pd.DataFrame:
 def keys(frame: pd.DataFrame) -> pd.DataFrame:
     """List the cells behind rows.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, of any kinds.
-
-    Returns
-    -------
-    DataFrame
-        One line per data set × protocol × ranker, in the order of the rows: ``dataset``, ``protocol``,
-        ``ranker``, ``cells`` (their number), ``digest`` (the first digits of the SHA-256 of their keys, sorted,
-        one a line: equal digests mean equal cells), ``keys`` (list: the first digits of each, in the order of
-        repeats).
+    One line per data set × protocol × ranker, in the order of the rows: ``dataset``, ``protocol``,
+    ``ranker``, ``cells`` (their number), ``digest`` (the first digits of the SHA-256 of their keys, sorted,
+    one a line: equal digests mean equal cells), ``keys`` (list: the first digits of each, in the order of
+    repeats).
     """
     cells = frame[[*PAIR, "repeat", "cell_key"]].drop_duplicates()
     lines = []

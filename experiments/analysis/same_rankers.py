@@ -50,17 +50,9 @@ class SameRankers:
 def same_rankers(rows: pd.DataFrame) -> SameRankers:
     """Find the rankers whose F1 curves are equal in every fold.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        From :func:`experiments.analysis.selection.complete_rows`, of one protocol.
-
-    Returns
-    -------
-    SameRankers
-        Rankers and groups in the order of ``rows``. Two rankers are the same when they are complete on the same
-        data sets, and have on each of them, in every fold, the same numbers of features and the same micro and
-        macro F1 at each of them, to 1e-12 of the larger value.
+    Rankers and groups in the order of ``rows``. Two rankers are the same when they are complete on the same
+    data sets, and have on each of them, in every fold, the same numbers of features and the same micro and
+    macro F1 at each of them, to 1e-12 of the larger value.
     """
     folds = list(zip(rows["repeat"].tolist(), rows["fold"].tolist(), strict=True))
     along = [
@@ -92,20 +84,7 @@ def same_in_words(
 ) -> str:
     """Name groups of rankers that are the same, in one line.
 
-    Parameters
-    ----------
-    groups : sequence of sequence of str
-        Rankers.
-    labels : mapping of str to str
-        Ranker → name to show.
-    panels, variants : mapping of str to str, optional
-        Ranker → its name without its variant, and its variant ("" for none), such as its target distance. Groups
-        whose rankers share their variant are told together: "ReliefE = ReliefE-absMean (F1, Hamming)".
-
-    Returns
-    -------
-    str
-        Names of a group joined by " = ", groups by "; ". "" for no group.
+    Names of a group joined by " = ", groups by "; ". "" for no group.
     """
     panels, variants = panels or {}, variants or {}
     every = {variant for variant in variants.values() if variant}
@@ -157,15 +136,7 @@ def _close(a: np.ndarray, b: np.ndarray) -> bool:
 def stands_for(ranker: str) -> str:
     """Return the ranker that one counts as.
 
-    Parameters
-    ----------
-    ranker : str
-        Any ranker.
-
-    Returns
-    -------
-    str
-        skrebate's ranker for a stand-in, else ``ranker`` itself.
+    skrebate's ranker for a stand-in, else ``ranker`` itself.
     """
     return _STANDS_FOR.get(ranker, ranker)
 
@@ -173,15 +144,7 @@ def stands_for(ranker: str) -> str:
 def stand_ins_said(names: Sequence[str]) -> str:
     """Say which rankers stand for skrebate's.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names to show, at least one.
-
-    Returns
-    -------
-    str
-        A sentence.
+    A sentence.
     """
     stand, give = ("stands", "it gives") if len(names) == 1 else ("stand", "they give")
     return f"{', '.join(names)} {stand} for skrebate's own, whose weights {give} but for ties."

@@ -88,16 +88,8 @@ DIAGRAMS = {
 def measures_of(task: str) -> dict[str, Measure]:
     """Return what rankers are compared by where there is one kind of target.
 
-    Parameters
-    ----------
-    task : str
-        A key of :data:`experiments.tasks.TASKS`.
-
-    Returns
-    -------
-    dict of str to Measure
-        With the keys of :data:`MEASURES`. Of a numeric target, "best_f1" is the highest R² and is called so:
-        ``key="best_r2"``, ``title="max R²"``.
+    With the keys of :data:`MEASURES`. Of a numeric target, "best_f1" is the highest R² and is called so:
+    ``key="best_r2"``, ``title="max R²"``.
     """
     return _MEASURES_OF[task]
 
@@ -105,28 +97,9 @@ def measures_of(task: str) -> dict[str, Measure]:
 def fold_scores(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> np.ndarray:
     """Return one number per row.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows with status "ok", from :func:`experiments.analysis.selection.select`.
-    measure : str
-        A key of :data:`MEASURES`.
-    average : {"micro", "macro"}, default="micro"
-        Which F1. Micro is the paper's.
+    NaN where there is none: AUrF1 of a fold whose all-features F1 is 0 (R² not above 0), a time that was not
+    kept.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,)
-        NaN where there is none: AUrF1 of a fold whose all-features F1 is 0 (R² not above 0), a time that was not
-        kept.
-
-    Raises
-    ------
-    ValueError
-        If there is no such measure.
-
-    Notes
-    -----
     The grid always holds 10, 50 and 100, so that "top 50" ends at 50 on every data set that has as many features.
     """
     if measure == "aurf1":
@@ -159,19 +132,9 @@ def _along(rows: pd.DataFrame, function: Callable, size: int | None, average: st
 def score_table(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> pd.DataFrame:
     """Average a measure over folds.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        From :func:`experiments.analysis.selection.complete_rows`, of one protocol.
-    measure, average
-        As for :func:`fold_scores`.
-
-    Returns
-    -------
-    DataFrame
-        Data sets × rankers, each in the order of ``rows``; NaN where a ranker is not complete on a data set or
-        the measure has no value in any fold. Means that differ by rounding alone are one number within a data set
-        (:func:`experiments.analysis.ties.equalised`), so that whoever compares them sees them as equal.
+    Data sets × rankers, each in the order of ``rows``; NaN where a ranker is not complete on a data set or
+    the measure has no value in any fold. Means that differ by rounding alone are one number within a data set
+    (:func:`experiments.analysis.ties.equalised`), so that whoever compares them sees them as equal.
     """
     values = rows[["dataset", "ranker"]].assign(value=fold_scores(rows, measure, average=average))
     means = values.groupby(["dataset", "ranker"], sort=False)["value"].mean()
@@ -184,13 +147,6 @@ def score_table(rows: pd.DataFrame, measure: str, *, average: str = "micro") -> 
 def comparable(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Leave out rankers until some data set is left on which all others have a number.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`score_table`.
-
-    Returns
-    -------
     table : DataFrame
         All data sets × the rankers that are compared; still NaN where one of them lacks a data set.
     left_out : list of str
@@ -211,40 +167,18 @@ def comparable(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def common(table: pd.DataFrame) -> pd.DataFrame:
-    """Choose the data sets on which all rankers have a number.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Data sets × rankers.
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Choose the data sets on which all rankers have a number."""
     return table[table.notna().all(axis=1)]
 
 
 def averages(table: pd.DataFrame, *, higher_is_better: bool = True, confidence: float = 0.95) -> pd.DataFrame:
     """Average over the data sets on which all compared rankers have a number.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`score_table`.
-    higher_is_better : bool, default=True
-        Which end is best.
-    confidence : float, default=0.95
-        Of the interval.
-
-    Returns
-    -------
-    DataFrame
-        Best first: ``ranker``, ``mean`` and ``sd`` over data sets (n − 1; NaN for one), ``minus_sd``, ``plus_sd``
-        (mean ∓ sd), ``lower``, ``upper`` (t interval of the mean over data sets; NaN for one), ``minimum``,
-        ``maximum``, ``n_datasets``. Rankers that :func:`comparable` leaves out are not among them.
-        ``attrs["datasets"]`` lists the data sets, ``attrs["left_out"]`` the rankers left out and
-        ``attrs["not_common"]`` the data sets that some compared ranker lacks.
+    Best first: ``ranker``, ``mean`` and ``sd`` over data sets (n − 1; NaN for one), ``minus_sd``, ``plus_sd``
+    (mean ∓ sd), ``lower``, ``upper`` (t interval of the mean over data sets; NaN for one), ``minimum``,
+    ``maximum``, ``n_datasets``. Rankers that :func:`comparable` leaves out are not among them.
+    ``attrs["datasets"]`` lists the data sets, ``attrs["left_out"]`` the rankers left out and
+    ``attrs["not_common"]`` the data sets that some compared ranker lacks.
     """
     kept, left_out = comparable(table)
     shared = common(kept) if kept.shape[1] else kept.iloc[:0]
@@ -270,18 +204,8 @@ def averages(table: pd.DataFrame, *, higher_is_better: bool = True, confidence: 
 def speed_ratios(table: pd.DataFrame, slow: list[str], fast: list[str]) -> pd.DataFrame:
     """Divide the times of some rankers by those of others, data set by data set.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Data sets × rankers, seconds.
-    slow, fast : list of str
-        Rankers; those that the table lacks are passed over.
-
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``slow``, ``fast``, ``ratio`` (seconds of the slow one / seconds of the fast one), wherever
-        both have a time.
+    ``dataset``, ``slow``, ``fast``, ``ratio`` (seconds of the slow one / seconds of the fast one), wherever
+    both have a time.
     """
     names, values = list(table.columns), table.to_numpy(dtype=float)
     place = {name: number for number, name in enumerate(names)}

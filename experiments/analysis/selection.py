@@ -52,24 +52,7 @@ class Selection:
 
 
 def select(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> Selection:
-    """Choose the rows of a study.
-
-    Parameters
-    ----------
-    rows : DataFrame or Selection
-        Rows, of any studies and kinds. What has been chosen before is returned as it is.
-    expected : DataFrame, optional
-        From :func:`expected_of`; by default what the fullest ranker of a data set and protocol has.
-
-    Returns
-    -------
-    Selection
-
-    Raises
-    ------
-    SameNameError
-        If a fold is there twice: two different cells under the same names.
-    """
+    """Choose the rows of a study."""
     if isinstance(rows, Selection):
         return rows
     expected = expected_from_rows(rows) if expected is None else expected
@@ -80,15 +63,7 @@ def select(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None)
 def complete_rows(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> pd.DataFrame:
     """Choose the rows that may be compared.
 
-    Parameters
-    ----------
-    rows, expected
-        As for :func:`select`.
-
-    Returns
-    -------
-    DataFrame
-        As from :func:`study_rows`, without rankers of which a fold is missing or failed on a data set.
+    As from :func:`study_rows`, without rankers of which a fold is missing or failed on a data set.
     """
     return select(rows, expected).complete
 
@@ -96,16 +71,8 @@ def complete_rows(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None 
 def expected_of(configs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """List what a study asks for.
 
-    Parameters
-    ----------
-    configs : iterable of mapping
-        Resolved configurations (``experiments.config``).
-
-    Returns
-    -------
-    DataFrame
-        One line per data set × protocol × ranker, in the order of the configurations: ``dataset``, ``protocol``,
-        ``ranker`` (the names that stand in rows), ``display_name``, ``n_splits``, ``n_repeats``.
+    One line per data set × protocol × ranker, in the order of the configurations: ``dataset``, ``protocol``,
+    ``ranker`` (the names that stand in rows), ``display_name``, ``n_splits``, ``n_repeats``.
     """
     lines = [
         {
@@ -130,15 +97,7 @@ def expected_of(configs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 def expected_from_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Guess what a study asked for: as many repeats and folds as its fullest ranker has.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows.
-
-    Returns
-    -------
-    DataFrame
-        As from :func:`expected_of`, per data set and protocol the largest repeat and fold seen, plus 1.
+    As from :func:`expected_of`, per data set and protocol the largest repeat and fold seen, plus 1.
     """
     rows = frame[frame["kind"] == "ranking"]
     expected = rows[PAIR].drop_duplicates(ignore_index=True)
@@ -153,24 +112,9 @@ def expected_from_rows(frame: pd.DataFrame) -> pd.DataFrame:
 def study_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.DataFrame:
     """Choose the rows that belong to a study.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, of any studies and kinds.
-    expected : DataFrame, optional
-        From :func:`expected_of`; by default everything in ``frame`` is the study.
-
-    Returns
-    -------
-    DataFrame
-        Rankings alone, of the expected data sets × protocols × rankers, without repeats and folds beyond those
-        asked for, in the order of ``expected``, then of repeats and folds. R² of numeric targets stands in the
-        columns of F1 (:mod:`experiments.tasks`).
-
-    Raises
-    ------
-    SameNameError
-        If a fold is there twice: two different cells under the same names.
+    Rankings alone, of the expected data sets × protocols × rankers, without repeats and folds beyond those
+    asked for, in the order of ``expected``, then of repeats and folds. R² of numeric targets stands in the
+    columns of F1 (:mod:`experiments.tasks`).
     """
     expected = expected_from_rows(frame) if expected is None else expected
     order = expected[[*PAIR, "n_splits", "n_repeats"]].assign(_order=range(len(expected)))
@@ -190,17 +134,9 @@ def study_rows(frame: pd.DataFrame, expected: pd.DataFrame | None = None) -> pd.
 def coverage(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> pd.DataFrame:
     """Count the folds of every data set × protocol × ranker.
 
-    Parameters
-    ----------
-    rows, expected
-        As for :func:`select`.
-
-    Returns
-    -------
-    DataFrame
-        The columns of ``expected`` and ``repeats`` (those with a row for every fold), ``folds_expected``,
-        ``folds_ok``, ``folds_failed``, ``complete`` (all expected folds are ok), ``reason`` (why not, in words; ""
-        when complete).
+    The columns of ``expected`` and ``repeats`` (those with a row for every fold), ``folds_expected``,
+    ``folds_ok``, ``folds_failed``, ``complete`` (all expected folds are ok), ``reason`` (why not, in words; ""
+    when complete).
     """
     return select(rows, expected).coverage
 
@@ -249,17 +185,9 @@ def _counted(rows: pd.DataFrame, expected: pd.DataFrame) -> pd.DataFrame:
 def failures(rows: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> pd.DataFrame:
     """List what failed or was stopped, equal errors of a ranker together.
 
-    Parameters
-    ----------
-    rows, expected
-        As for :func:`select`.
-
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``protocol``, ``ranker``, ``status``, ``limited`` (whether a limit is known that stopped
-        them), ``error`` (first line), ``folds`` (number of them), ``first`` ("repeat 3, fold 7", counted from 0 as
-        in the rows).
+    ``dataset``, ``protocol``, ``ranker``, ``status``, ``limited`` (whether a limit is known that stopped
+    them), ``error`` (first line), ``folds`` (number of them), ``first`` ("repeat 3, fold 7", counted from 0 as
+    in the rows).
     """
     rows = select(rows, expected).rows
     rows = rows[rows["status"] != "ok"].copy()
@@ -298,22 +226,10 @@ def standing(
 ) -> pd.DataFrame:
     """Count the cells of every data set × protocol × ranker by what has become of them.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, under the names of ``expected``.
-    expected : DataFrame
-        From :func:`expected_of`.
-    running : iterable of (data set, protocol, ranker, repeat)
-        Cells that some process is at now.
-
-    Returns
-    -------
-    DataFrame
-        The columns of ``expected``; a column for each of :data:`STATES`, which add up to ``n_repeats``; and
-        ``cell_seconds``, the mean over cells whose times are known of what rankers and learners took (NaN for
-        none). A cell is done when all its folds are "ok", otherwise what its first other fold is; one that is
-        being run is "running" whatever it was before.
+    The columns of ``expected``; a column for each of :data:`STATES`, which add up to ``n_repeats``; and
+    ``cell_seconds``, the mean over cells whose times are known of what rankers and learners took (NaN for
+    none). A cell is done when all its folds are "ok", otherwise what its first other fold is; one that is
+    being run is "running" whatever it was before.
     """
     rows = frame[frame["kind"] != "all_features"]
     # Floats stay floats, and an empty frame has columns of objects.
@@ -341,13 +257,6 @@ def standing(
 def work_left(stand: pd.DataFrame) -> tuple[float, int]:
     """Estimate the time that cells still need which are missing, running or failed.
 
-    Parameters
-    ----------
-    stand : DataFrame
-        From :func:`standing`.
-
-    Returns
-    -------
     seconds : float
         Of one worker. A ranker that has finished a cell on the data set is taken for its mean there. For others the
         mean is the product of a factor of the ranker and one of the data set, fitted by least squares to the

@@ -32,31 +32,10 @@ def pairwise_fuji(
 ) -> pd.DataFrame:
     """Compute the area under FUJI of every two rankers on every data set.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows.
-    expected : DataFrame, optional
-        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data
-        set and protocol has.
-    on : {"weights", "rf1_micro", "rf1_macro"}, default="weights"
-        What stands for a ranker: its weights, averaged over folds, negative ones counting as 0 (Relief gives
-        those to features that are worse than chance); or its rF1 curve, averaged over the folds that have
-        one, where the numbers of top features are what is put in order. An rR² below 0, worse than predicting the
-        mean, counts as 0 too; rF1 is never negative.
-
-    Returns
-    -------
-    DataFrame
-        ``dataset``, ``protocol``, ``ranker_a``, ``ranker_b``, ``aufuji`` (0 … 1), a line for each two rankers
-        that have every expected fold, in the order of the study. NaN where one of them has no rF1 at some
-        number of features. Rankers of which a fold is missing or failed are left out;
-        :func:`~experiments.analysis.selection.coverage` names them.
-
-    Raises
-    ------
-    ValueError
-        If ``on`` is none of those, or the lists of two rankers on one data set have different lengths.
+    ``dataset``, ``protocol``, ``ranker_a``, ``ranker_b``, ``aufuji`` (0 … 1), a line for each two rankers
+    that have every expected fold, in the order of the study. NaN where one of them has no rF1 at some
+    number of features. Rankers of which a fold is missing or failed are left out;
+    :func:`~experiments.analysis.selection.coverage` names them.
     """
     if on not in _SOURCES:
         raise ValueError(f"on must be one of {', '.join(_SOURCES)}, not {on!r}")
@@ -87,17 +66,9 @@ def pairwise_fuji(
 def similarity_matrix(pairs: pd.DataFrame) -> pd.DataFrame:
     """Average over data sets, and put alike rankers next to each other.
 
-    Parameters
-    ----------
-    pairs : DataFrame
-        From :func:`pairwise_fuji`.
-
-    Returns
-    -------
-    DataFrame
-        Rankers × rankers, symmetric, 1 on the diagonal, both axes in the order of :func:`cluster_order`. A
-        mean is over the data sets where both rankers have a value, and NaN where there is none. Means that differ
-        by rounding alone are one number.
+    Rankers × rankers, symmetric, 1 on the diagonal, both axes in the order of :func:`cluster_order`. A
+    mean is over the data sets where both rankers have a value, and NaN where there is none. Means that differ
+    by rounding alone are one number.
     """
     names = list(dict.fromkeys([*pairs["ranker_a"], *pairs["ranker_b"]]))
     place = {name: number for number, name in enumerate(names)}
@@ -118,16 +89,8 @@ def similarity_matrix(pairs: pd.DataFrame) -> pd.DataFrame:
 def cluster_order(matrix: pd.DataFrame) -> list[str]:
     """Order rankers so that alike ones are neighbours.
 
-    Parameters
-    ----------
-    matrix : DataFrame
-        Symmetric similarities in 0 … 1. NaN counts as 0; those that differ by rounding alone are equal.
-
-    Returns
-    -------
-    list of str
-        Leaves of the tree of average linkage on 1 − similarity, turned so that neighbours are as alike as can
-        be.
+    Leaves of the tree of average linkage on 1 − similarity, turned so that neighbours are as alike as can
+    be.
     """
     if len(matrix) < 3:
         return list(matrix.index)
@@ -152,17 +115,7 @@ def _mean_of_lists(lists: pd.Series, name: str) -> np.ndarray:
 def block_means(similarity: pd.DataFrame, names: Sequence[str]) -> tuple[float, float]:
     """Average the pairs inside a block, and all other pairs.
 
-    Parameters
-    ----------
-    similarity : DataFrame
-        Square and symmetric.
-    names : sequence of str
-        The block; names that the matrix lacks are passed over.
-
-    Returns
-    -------
-    tuple of float
-        Mean inside, mean of all other pairs; NaN where there is no pair with a number.
+    Mean inside, mean of all other pairs; NaN where there is no pair with a number.
     """
     inside = similarity.index.isin(list(names))
     both = inside[:, None] & inside[None, :]
@@ -172,17 +125,7 @@ def block_means(similarity: pd.DataFrame, names: Sequence[str]) -> tuple[float, 
 def between(similarity: pd.DataFrame, rows: Sequence[str], columns: Sequence[str]) -> float:
     """Average the pairs of one ranker from each of two blocks.
 
-    Parameters
-    ----------
-    similarity : DataFrame
-        Square and symmetric.
-    rows, columns : sequence of str
-        The blocks, without a ranker in common.
-
-    Returns
-    -------
-    float
-        NaN when there is no pair with a number.
+    NaN when there is no pair with a number.
     """
     one, other = (similarity.index.isin(list(names)) for names in (rows, columns))
     return _mean_of_pairs(similarity, (one[:, None] & other[None, :]) | (other[:, None] & one[None, :]))

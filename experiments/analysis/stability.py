@@ -45,30 +45,12 @@ def stability(
 ) -> pd.DataFrame:
     """Compute how stable every ranker is on every data set.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows.
-    expected : DataFrame, optional
-        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data
-        set and protocol has.
-    tops : sequence of int, default=(10, 50, 100)
-        Sizes of top sets.
-
-    Returns
-    -------
-    DataFrame
-        A line for each expected data set, protocol and ranker: ``dataset``, ``protocol``, ``ranker``,
-        ``n_features``, ``n_folds`` (with weights, which the numbers are over), ``folds_without`` (complete ones
-        without weights), ``n_pairs`` (of folds, :func:`experiments.metrics.stability.fold_pairs`),
-        ``aufuji``, for each size ``phi_top_10``, ``phi_top_10_lower``, ``phi_top_10_upper`` and ``tied_top_10``
-        (in how many folds the weights of the tenth and the eleventh are equal), and ``reason``: why there are no
-        numbers, in words, else "". A top set that holds all features has no stability: NaN.
-
-    Raises
-    ------
-    ValueError
-        If the folds of a data set have weights of different numbers of features.
+    A line for each expected data set, protocol and ranker: ``dataset``, ``protocol``, ``ranker``,
+    ``n_features``, ``n_folds`` (with weights, which the numbers are over), ``folds_without`` (complete ones
+    without weights), ``n_pairs`` (of folds, :func:`experiments.metrics.stability.fold_pairs`),
+    ``aufuji``, for each size ``phi_top_10``, ``phi_top_10_lower``, ``phi_top_10_upper`` and ``tied_top_10``
+    (in how many folds the weights of the tenth and the eleventh are equal), and ``reason``: why there are no
+    numbers, in words, else "". A top set that holds all features has no stability: NaN.
     """
     selection = select(frame, expected)
     covered = selection.coverage
@@ -102,18 +84,8 @@ def stability(
 def stability_table(found: pd.DataFrame, column: str) -> pd.DataFrame:
     """Set one measure out as a table.
 
-    Parameters
-    ----------
-    found : DataFrame
-        From :func:`stability`, of one protocol.
-    column : str
-        Such as "aufuji" or "phi_top_10".
-
-    Returns
-    -------
-    DataFrame
-        Data sets × rankers, in the order of ``found``; NaN where there is no number. Data sets on which the
-        measure is not defined for any ranker are left out.
+    Data sets × rankers, in the order of ``found``; NaN where there is no number. Data sets on which the
+    measure is not defined for any ranker are left out.
     """
     table = found.pivot(index="dataset", columns="ranker", values=column)
     table = table.reindex(index=found["dataset"].unique(), columns=found["ranker"].unique())
@@ -123,20 +95,8 @@ def stability_table(found: pd.DataFrame, column: str) -> pd.DataFrame:
 def unstated(found: pd.DataFrame, labels: Mapping[str, str], tops: Sequence[int] = TOPS) -> list[str]:
     """Say what has no stability although it is complete.
 
-    Parameters
-    ----------
-    found : DataFrame
-        From :func:`stability`.
-    labels : mapping of str to str
-        Ranker → name to show.
-    tops : sequence of int, default=(10, 50, 100)
-        As for :func:`stability`.
-
-    Returns
-    -------
-    list of str
-        A sentence each, also for what is over a part of the folds; what is not complete is said where it is said
-        of everything.
+    A sentence each, also for what is over a part of the folds; what is not complete is said where it is said
+    of everything.
     """
     lines = []
     n_rankers = found.groupby("dataset")["ranker"].nunique()

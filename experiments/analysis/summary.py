@@ -44,40 +44,29 @@ _NUMBERS = [
 def summary(frame: pd.DataFrame | Selection, expected: pd.DataFrame | None = None) -> pd.DataFrame:
     """Sum up what every ranker reaches on every data set.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows.
-    expected : DataFrame, optional
-        From :func:`experiments.analysis.selection.expected_of`; by default what the fullest ranker of a data
-        set and protocol has.
+    One line per data set × protocol × ranker, in the order of ``expected``; first the columns of
+    :func:`experiments.analysis.selection.coverage`, then, over the folds with status "ok" (sd with n − 1, NaN
+    for a single fold):
 
-    Returns
-    -------
-    DataFrame
-        One line per data set × protocol × ranker, in the order of ``expected``; first the columns of
-        :func:`experiments.analysis.selection.coverage`, then, over the folds with status "ok" (sd with n − 1, NaN
-        for a single fold):
+    ``best_f1_micro_mean``, ``…_sd``
+        the highest F1 of a fold along its ranking;
+    ``best_f1_micro_at``
+        median number of features at which it is first reached;
+    ``aurf1_micro_mean``, ``…_sd``
+        area under rF1, over the folds in which it is defined;
+    ``f1_micro_all_mean``, ``…_sd``
+        F1 with all features;
+    the same with ``macro``;
+    ``rf1_undefined_folds``
+        folds whose all-features F1 is 0, so that rF1 has no value;
+    ``fit_seconds_mean``, ``…_sd``, ``warm_up_seconds_max``, ``peak_memory_mib_max``
+        time and memory of the ranker's fit;
+    ``latent_dimension``
+        median, NaN when no fold has one;
+    ``learner_not_converged_folds``, ``n_rows``, ``n_features``.
 
-        ``best_f1_micro_mean``, ``…_sd``
-            the highest F1 of a fold along its ranking;
-        ``best_f1_micro_at``
-            median number of features at which it is first reached;
-        ``aurf1_micro_mean``, ``…_sd``
-            area under rF1, over the folds in which it is defined;
-        ``f1_micro_all_mean``, ``…_sd``
-            F1 with all features;
-        the same with ``macro``;
-        ``rf1_undefined_folds``
-            folds whose all-features F1 is 0, so that rF1 has no value;
-        ``fit_seconds_mean``, ``…_sd``, ``warm_up_seconds_max``, ``peak_memory_mib_max``
-            time and memory of the ranker's fit;
-        ``latent_dimension``
-            median, NaN when no fold has one;
-        ``learner_not_converged_folds``, ``n_rows``, ``n_features``.
-
-        Numbers of a line with ``complete`` False are over other folds than those of the complete ones and must
-        not be compared with them: :func:`complete` and :func:`incomplete` keep the two apart.
+    Numbers of a line with ``complete`` False are over other folds than those of the complete ones and must
+    not be compared with them: :func:`complete` and :func:`incomplete` keep the two apart.
     """
     selection = select(frame, expected)
     covered, rows = selection.coverage, selection.rows
@@ -98,32 +87,14 @@ def summary(frame: pd.DataFrame | Selection, expected: pd.DataFrame | None = Non
 def complete(summed: pd.DataFrame) -> pd.DataFrame:
     """Choose the lines that may be compared.
 
-    Parameters
-    ----------
-    summed : DataFrame
-        From :func:`summary`.
-
-    Returns
-    -------
-    DataFrame
-        Best first: by micro F1, highest first; equal ones stay in the order they had.
+    Best first: by micro F1, highest first; equal ones stay in the order they had.
     """
     chosen = summed[summed["complete"]]
     return chosen.sort_values("best_f1_micro_mean", ascending=False, kind="stable", ignore_index=True)
 
 
 def incomplete(summed: pd.DataFrame) -> pd.DataFrame:
-    """Choose the lines that must not be compared; ``reason`` says why.
-
-    Parameters
-    ----------
-    summed : DataFrame
-        From :func:`summary`.
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Choose the lines that must not be compared; ``reason`` says why."""
     return summed[~summed["complete"]].reset_index(drop=True)
 
 
@@ -132,15 +103,7 @@ def publishable(summed: pd.DataFrame) -> pd.DataFrame:
 
     Someone who reads the file without looking at ``complete`` then compares nothing that cannot be compared.
 
-    Parameters
-    ----------
-    summed : DataFrame
-        From :func:`summary`.
-
-    Returns
-    -------
-    DataFrame
-        All columns of ``summed``.
+    All columns of ``summed``.
     """
     bare = incomplete(summed)
     bare[_NUMBERS] = np.nan

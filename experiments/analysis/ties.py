@@ -17,19 +17,9 @@ _NEAR = 1e-6
 def equalised(values: Any) -> np.ndarray:
     """Give numbers that differ by rounding alone one value, so that ``==``, ``<`` and ranks see them as equal.
 
-    Parameters
-    ----------
-    values : float array of any shape
-        Numbers that are compared with one another; NaN stays.
+    In ascending order, a number that differs from the next by less than :data:`TIE` of the larger absolute
+    value is equal to it; all numbers that hang together so get the largest of them.
 
-    Returns
-    -------
-    float64 ndarray of the same shape
-        In ascending order, a number that differs from the next by less than :data:`TIE` of the larger absolute
-        value is equal to it; all numbers that hang together so get the largest of them.
-
-    Notes
-    -----
     The mean of the same fold scores in another order of summing differs in its last digits.
     """
     values = np.asarray(values, dtype=np.float64)
@@ -53,15 +43,7 @@ def equalised(values: Any) -> np.ndarray:
 def equalised_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Do so within every row of a table.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Data sets × rankers; NaN stays.
-
-    Returns
-    -------
-    DataFrame
-        Of the same shape, float64.
+    Of the same shape, float64.
     """
     made = [equalised(row) for row in table.to_numpy(dtype=np.float64)]
     return pd.DataFrame(
@@ -72,18 +54,8 @@ def equalised_rows(table: pd.DataFrame) -> pd.DataFrame:
 def tied_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> pd.DataFrame:
     """Rank within every row of a table.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Data sets × rankers; NaN stays.
-    higher_is_better : bool, default=True
-        False for times.
-
-    Returns
-    -------
-    DataFrame
-        Of the same shape: 1 is the best of the row; equal numbers (:func:`equalised`) share the mean of their
-        places.
+    Of the same shape: 1 is the best of the row; equal numbers (:func:`equalised`) share the mean of their
+    places.
     """
     return equalised_rows(table).rank(axis=1, ascending=not higher_is_better, method="average")
 
@@ -91,15 +63,7 @@ def tied_ranks(table: pd.DataFrame, *, higher_is_better: bool = True) -> pd.Data
 def first_bests(curves: Sequence[Any] | np.ndarray) -> list[int]:
     """Find in each of several curves the first point that is as high as its highest.
 
-    Parameters
-    ----------
-    curves : sequence or array of float arrays of shape (n_points,)
-        Of any lengths; at least one point each, no NaN.
-
-    Returns
-    -------
-    list of int
-        Positions; a point that differs from the highest by rounding alone is as high.
+    Positions; a point that differs from the highest by rounding alone is as high.
     """
     if len({len(curve) for curve in curves}) == 1:
         table = np.array([*curves], dtype=np.float64)
@@ -115,15 +79,5 @@ def first_bests(curves: Sequence[Any] | np.ndarray) -> list[int]:
 
 
 def first_best(curve: Any) -> int:
-    """As :func:`first_bests`, of one curve: a point that differs from the highest by rounding alone is as high.
-
-    Parameters
-    ----------
-    curve : float array of shape (n_points,)
-        At least one point, no NaN.
-
-    Returns
-    -------
-    int
-    """
+    """As :func:`first_bests`, of one curve: a point that differs from the highest by rounding alone is as high."""
     return first_bests([curve])[0]

@@ -35,7 +35,7 @@ class Verdict:
     critical_distance : float
         NaN for none.
     significantly_different : tuple of str
-        Rankers whose average rank differs from the best one's by more than the critical distance.
+        Rankers whose average rank differs from the best one's by at least the critical distance.
     surely_beaten, surely_equal : tuple of str
         Rankers than which the best one is better, to which it is practically equal, with probability above
         :data:`SURE`.
@@ -72,34 +72,14 @@ def verdict(
     pairs: pd.DataFrame | None = None,
     same: Sequence[Sequence[str]] = (),
 ) -> Verdict:
-    """Say who does best by average rank, and how sure that is.
-
-    Parameters
-    ----------
-    average_ranks : Series
-        Ranker → average rank, 1 is best.
-    n_datasets : int
-        Over how many data sets.
-    critical_distance : float, default=NaN
-        By how much two average ranks must differ at least.
-    pairs : DataFrame, optional
-        Posteriors: ``ranker_a``, ``ranker_b``, ``p_a``, ``p_rope``, ``p_b``, ``n_datasets``; NaN where a pair could
-        not be tested.
-    same : sequence of sequence of str
-        Rankers that are one and the same on the data sets
-        (:func:`experiments.analysis.same_rankers.same_rankers`). Sharing the best rank, they are one that is best.
-
-    Returns
-    -------
-    Verdict
-    """
+    """Say who does best by average rank, and how sure that is."""
     ranks = average_ranks.dropna().sort_values(kind="stable")
     if not len(ranks) or n_datasets < 1:
         return Verdict()
     lowest = float(ranks.iloc[0])
     best = tuple(ranks.index[equalised(ranks) == equalised(ranks)[0]])
     others = ranks.drop(list(best))
-    beyond = (others - lowest).gt(critical_distance)  # nothing is beyond NaN
+    beyond = (others - lowest).ge(critical_distance)  # nothing is beyond NaN
     one = len(best) == 1 or any(set(best) <= set(group) for group in same)
     against = probabilities(best[0], list(others.index), pairs) if one else None
     groups = _sure(against) if against is not None else {}
@@ -123,20 +103,8 @@ def verdict(
 def probabilities(ranker: str, others: Sequence[str], pairs: pd.DataFrame | None) -> pd.DataFrame:
     """Turn posteriors of pairs round so that one ranker stands first.
 
-    Parameters
-    ----------
-    ranker : str
-        The one.
-    others : sequence of str
-        Against whom, in this order.
-    pairs : DataFrame or None
-        See :func:`verdict`.
-
-    Returns
-    -------
-    DataFrame
-        ``ranker`` (the other), ``p_better``, ``p_equal``, ``p_worse`` (the one against it), ``datasets``. Pairs
-        that were not tested are left out.
+    ``ranker`` (the other), ``p_better``, ``p_equal``, ``p_worse`` (the one against it), ``datasets``. Pairs
+    that were not tested are left out.
     """
     found = {}
     for line in () if pairs is None else pairs.itertuples():

@@ -182,7 +182,7 @@ def report(argv: Sequence[str]) -> int:
     Returns
     -------
     int
-        0 = shown, 2 = bad input.
+        0 = shown, 2 = bad input, 130 = interrupted.
     """
     begin()
     sys.path.append(os.getcwd())  # as in a run
@@ -212,6 +212,9 @@ def report(argv: Sequence[str]) -> int:
     except BadInputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("interrupted; a later report goes on from the posteriors that are kept", file=sys.stderr)
+        return 130
 
 
 def lacking() -> list[str]:

@@ -8,29 +8,35 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
+import jinja2
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
 
+from experiments.analysis.claims.check import SCOPES, counted, for_people
+from experiments.analysis.comparison import Comparison, compare
+from experiments.analysis.groups import groups_of
+from experiments.analysis.selection import select
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
 from experiments.evaluation.cell import Cell
 from experiments.evaluation.evaluate import TIMINGS
 from experiments.execution.known_data import FILE, KnownData, digest_of, known_text
 from experiments.execution.study import Study
-from experiments.metrics.top_features import top_features
+from experiments.formatting import rank_shown
 from experiments.paths import PROJECT_ROOT, write_whole
+from experiments.report import posteriors
+from experiments.report.claims import checked
 from experiments.schema import ROW_SCHEMA
 from experiments.store.files import write_packs
 from experiments.store.rows import all_ok, to_frame
 from experiments.store.store import Store
-
-if TYPE_CHECKING:
-    from experiments.analysis.comparison import Comparison
 
 #: Where published rows lie, and what is made of them.
 FOLDER = PROJECT_ROOT / "results" / "published"
@@ -38,6 +44,9 @@ FOLDER = PROJECT_ROOT / "results" / "published"
 WEIGHTS_OF_REPEATS = 1
 #: Nor are those of more columns than this: of the paper's data sets, of others, and of subsets of others' samples.
 WEIGHTS_OF_COLUMNS, WEIGHTS_OF_OTHER_COLUMNS, WEIGHTS_OF_SUBSETS = 10_000, 1_500, 300
+
+#: The study whose table stands in README.md and docs/results.md, and whose page and picture are in git.
+MAIN = "mcc_published"
 
 ResolvedConfig = Mapping[str, Any]
 
@@ -53,22 +62,7 @@ class Named:
 
 
 def studies(folder: Path = FOLDER) -> list[str]:
-    """Return the names of the published studies.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        The folder with ``studies.yaml``.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    BadInputError
-        If there is no such file, or it is no list of names.
-    """
+    """Return the names of the published studies, in the order of ``studies.yaml``."""
     file = folder / "studies.yaml"
     try:
         names = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -87,31 +81,10 @@ def collect(
     *,
     times: Path | None = None,
 ) -> dict[str, tuple[int, int]]:
-    """Copy finished cells of the published studies into the folder; those that were there before are replaced.
+    """Copy finished cells of the published studies from a results folder in place of those published before.
 
-    Parameters
-    ----------
-    source : Path
-        The results folder where the studies were run.
-    local_data : str, optional
-        Where the data sets lie: keys of cells depend on their content.
-    folder : Path, optional
-        Where to.
-    names : sequence of str, optional
-        Studies of conf/study; by default those of ``studies.yaml``.
-    times : Path, optional
-        A results folder with cells that were run while the machine did nothing else. Cells that are there are taken
-        from there, and all others lose their times: what other programs do is in a wall clock too.
-
-    Returns
-    -------
-    dict
-        Study → numbers of ranking (or measurement) cells that were copied, and of all that it has.
-
-    Raises
-    ------
-    BadInputError
-        If a study is unknown or none of its data sets is here, or there is no such results folder.
+    ``times``: a results folder of runs that had the machine for themselves; only its times are published. Returns
+    study → (copied cells, all cells).
     """
     sources = [source] if times is None else [times, source]
     for each in sources:  # what is collected takes the place of what was published
@@ -121,8 +94,7 @@ def collect(
     index, counts = {}, {}
     known: dict[str, KnownData] = {}
     wanted: dict[str, tuple[str, str, int]] = {}  # key of a cell → first study that has it, data set, repeat
-    feature_names: dict[str, Sequence[str]] = {}  # by key of a cell
-    most_columns: dict[str, int] = {}  # likewise
+    most_columns: dict[str, int] = {}  # by key of a cell
     for name in studies(folder) if names is None else names:
         configs = _configs(name, folder, local_data)
         study = Study(configs, skip_absent=True)
@@ -135,7 +107,6 @@ def collect(
         for cell in done:
             for key in [*([cell.reference.key] if cell.reference is not None else []), cell.key]:
                 wanted.setdefault(key, (name, cell.dataset, cell.repeat))
-            feature_names.setdefault(cell.key, study.feature_names.get(cell.dataset, ()))
             most_columns[cell.key] = most[cell.dataset]
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as new:
@@ -146,10 +117,7 @@ def collect(
             mine = sorted((key for key, about in wanted.items() if about[0] == name), key=wanted.__getitem__)
             found = ((key, _found(stores, key, timed=times is None)) for key in mine)
             light = (
-                _lightened(
-                    _with_top_features(table, feature_names.get(key, ())),
-                    most_columns.get(key, WEIGHTS_OF_COLUMNS),
-                )
+                _lightened(table, most_columns.get(key, WEIGHTS_OF_COLUMNS))
                 for key, table in found
                 if table is not None
             )
@@ -173,24 +141,9 @@ def _most_columns(config: ResolvedConfig) -> int:
 
 
 def note_datasets(local_data: str | None = None, folder: Path = FOLDER) -> int:
-    """Write what the data sets of the published rows hold, so that these rows are found without the files.
+    """Write what the data sets of the published rows contain; return how many are known.
 
-    Parameters
-    ----------
-    local_data : str, optional
-        Where the data sets lie. What was known of one that is not there stays.
-    folder : Path, optional
-        Where rows lie, and where ``rows/datasets.json`` is written.
-
-    Returns
-    -------
-    int
-        How many data sets are known.
-
-    Raises
-    ------
-    BadInputError
-        If a study is unknown or none of its data sets is here or known.
+    What was known of a data set that is not on this machine stays.
     """
     store = Store(folder)
     known: dict[str, KnownData] = {}
@@ -204,27 +157,7 @@ def note_datasets(local_data: str | None = None, folder: Path = FOLDER) -> int:
 
 
 def rows(name: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[ResolvedConfig]]:
-    """Read the published rows of a study; needs no data set.
-
-    Parameters
-    ----------
-    name : str
-        The study.
-    folder : Path, optional
-        Where from.
-
-    Returns
-    -------
-    frame : DataFrame
-        Columns of ``ROW_SCHEMA``.
-    configs : list of mapping
-        What the study asks for, published or not.
-
-    Raises
-    ------
-    BadInputError
-        If it has not been published.
-    """
+    """Return the published rows of a study and its configurations; needs no data set."""
     file = folder / "rows" / "cells.json"
     try:
         index = json.loads(file.read_text(encoding="utf-8"))
@@ -236,135 +169,118 @@ def rows(name: str, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[ResolvedC
     return to_frame(table), _configs(name, folder)
 
 
-def claims(out: TextIO, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[Path]]:
-    """Check the paper's claims on the rows of all published studies, and write the table.
-
-    Parameters
-    ----------
-    out : text file
-        Where to say what takes long.
-    folder : Path, optional
-        Where rows lie, and files are written.
-
-    Returns
-    -------
-    claims : DataFrame
-        From :func:`experiments.analysis.paper.claims.check`.
-    written : list of Path
-        ``tables/claims.csv`` and ``tables/claims.tex``.
-    """
-    from experiments.report import claims as paper
-    from experiments.report.tables import write_claims
-
-    all_rows = [rows(name, folder) for name in studies(folder)]
-    found = paper.checked(all_rows, "published", folder, say=lambda text: print(text, file=out))
-    return found, write_claims(found, None, folder)
+def claims(out: TextIO, folder: Path = FOLDER) -> pd.DataFrame:
+    """Check the paper's claims on all published rows; sample and keep the posteriors that are missing."""
+    used: posteriors.Answers = {}
+    say = partial(print, file=out)
+    read = [rows(name, folder) for name in studies(folder)]
+    found = checked(read, "published", folder, say=say, used=used)
+    for frame, configs in read:
+        for group in groups_of(configs):
+            if not group.varies_iterations:
+                posteriors.of_group(select(frame, group.expected), group, folder, say=say, used=used)
+    posteriors.keep(used, folder)
+    return found
 
 
-def show(name: str, out: TextIO, folder: Path = FOLDER, *, checked: pd.DataFrame | None = None) -> list[Path]:
-    """Make tables, figures and the page of a published study.
+    frame, configs = rows(MAIN, folder)
+    asked: dict[str, Any] = {"arguments": [f"study={MAIN}"], "claims": claims}
 
-    Parameters
-    ----------
-    name : str
-        The study.
-    out : text file
-        Where to print.
-    folder : Path, optional
-        Where rows lie, and files are written.
-    checked : DataFrame, optional
-        From :func:`claims`: those that the study is about are shown. By default they are checked on its rows alone.
 
-    Returns
-    -------
-    list of Path
-        The files written. A figure is a small PNG alone; an SVG of it from an older publication is removed.
-    """
+def write_texts(claims: pd.DataFrame, folder: Path = FOLDER) -> list[Path]:
+    """Write what :func:`texts` returns."""
+    return [write_whole(file, text.encode()) for file, text in texts(claims, folder).items()]
+
+
+def main_table(comparison: Comparison) -> pd.DataFrame:
+    """Return the best F1 of every ranker on every data set, mean rank and seconds, as texts, best first."""
+    ranks = comparison.ranks["best_f1"]
+    table, seconds = comparison.scores["best_f1"], comparison.scores["fit_seconds"]
+    mean_rank = (
+        pd.Series(np.nan, table.columns) if ranks is None else ranks.average_ranks.reindex(table.columns)
+    )
+    # Means over different data sets are not comparable: only those on which all rankers with times have them.
+    timed = seconds.dropna(axis="columns", how="all").dropna()
+    lines = []
+    for ranker in mean_rank.sort_values(kind="stable").index:
+        took = timed[ranker].mean() if ranker in timed else np.nan
+        scores = [_text(value, "{:.3f}") for value in table[ranker]]
+        rank, second = _text(mean_rank[ranker], "{:.2f}"), _text(took, "{:.2g}")
+        lines.append([comparison.labels[ranker], rank, *scores, second])
+    return pd.DataFrame(lines, columns=["ranker", "mean rank", *table.index, "seconds"])
+
+
+def _text(value: float, form: str) -> str:
+    return form.format(value) if np.isfinite(value) else "–"
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Return a table of texts in Markdown."""
+    lines = [list(map(str, table.columns)), ["---"] * table.shape[1], *table.astype(str).to_numpy().tolist()]
+    return "\n".join(
+        "| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in line) + " |" for line in lines
+    )
+
+
+def _summary(
+    name: str, frame: pd.DataFrame, configs: Sequence[ResolvedConfig], groups: Sequence[Comparison]
+) -> dict[str, Any]:
+    """Return what docs/results.md says of a study."""
+    orders = []
+    for group in groups:
+        ranks = group.ranks["best_f1"]
+        if ranks is None or len(ranks.used) < 2:
+            continue
+        means = ranks.average_ranks
+        apart = sum(ranks.differs(means.index[0], ranker) for ranker in means.index[1:])
+        orders.append(
+            {
+                "extent": group.group.extent,
+                "n_rankers": len(means),
+                "n_datasets": len(ranks.used),
+                "first": ", ".join(
+                    f"{group.labels[k]} {rank_shown(rank)}" for k, rank in means.head(3).items()
+                ),
+                "p": ranks.friedman_p,
+                "apart": apart,
+            }
+        )
+    about = _about(name)
+    return {
+        "name": name,
+        "about": about.partition(". ")[0].rstrip("."),
+        "n_datasets": frame["dataset"].nunique(),
+        "n_rows": len(frame),
+        "orders": orders,
+    }
+
+
+def _datasets(name: str, folder: Path) -> list[str]:
+    return list(dict.fromkeys(each["dataset_key"] for each in _configs(name, folder)))
+
+
+def update_part(text: str, name: str, content: str) -> str:
+    """Replace the text between two marks of a Markdown file."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, mark, rest = text.partition(begin)
+    _, last, after = rest.partition(end)
+    if not mark or not last:
+        raise BadInputError(f"the marks {begin} and {end} are missing")
+    return f"{before}{begin}\n{content.strip()}\n{end}{after}"
+
+
+def show(out: TextIO, claims: pd.DataFrame, folder: Path = FOLDER) -> list[Path]:
+    """Make the page and the picture of the main study, which are in git, with its other tables and figures."""
     from experiments import report
     from experiments.figures import style
 
-    frame, configs = rows(name, folder)
-    asked: dict[str, Any] = {"arguments": [f"study={name}"], "claims": checked}
+    frame, configs = rows(MAIN, folder)
+    known = read_known(folder)
+    digests = {config["dataset_key"]: digest_of(config) for config in configs}
+    names = {key: known[each].feature_names for key, each in digests.items() if each in known}
+    asked: dict[str, Any] = {"arguments": [f"study={MAIN}"], "feature_names": names, "claims": claims}
     with style.published():
-        written = report.show(frame, configs, {"results": folder}, out, whole=True, **asked)
-    for file in written:
-        if file.suffix == ".png":
-            file.with_suffix(".svg").unlink(missing_ok=True)
-    return written
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A published study, compared.
-
-    Attributes
-    ----------
-    name, about : str
-        The study's name, and what the first comment of its configuration says that it is.
-    comparisons : list of Comparison
-        One for each group of comparable data sets; none where something else than rankings was measured.
-    frame : DataFrame
-        Its rows.
-    configs : list of mapping
-        What it asks for, published or not.
-    """
-
-    name: str
-    about: str
-    comparisons: list[Comparison]
-    frame: pd.DataFrame
-    configs: list[ResolvedConfig]
-
-    @property
-    def protocols(self) -> dict[str, ResolvedConfig]:
-        """Name → block."""
-        return {each["protocol"]["name"]: each["protocol"] for each in self.configs}
-
-
-def compared(name: str, folder: Path = FOLDER) -> Shown:
-    """Compare the rankers of a published study.
-
-    Parameters
-    ----------
-    name : str
-        The study.
-    folder : Path, optional
-        Where rows lie.
-
-    Returns
-    -------
-    Shown
-    """
-    from experiments.analysis.comparison import compare
-    from experiments.analysis.groups import groups_of
-
-    frame, configs = rows(name, folder)
-    return Shown(name, _about(name), [compare(frame, each) for each in groups_of(configs)], frame, configs)
-
-
-def show_all(folder: Path = FOLDER) -> Path:
-    """Make the page of all published studies, ``report/index.html``; it leads to the pages beside it.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Where rows lie, and the page is written.
-
-    Returns
-    -------
-    Path
-        The page.
-    """
-    from experiments.report.page import all_studies
-
-    shown = [compared(name, folder) for name in studies(folder)]
-    return all_studies.write(
-        [
-            all_studies.StudyShown(each.name, each.about, each.comparisons, each.frame, f"{each.name}.html")
-            for each in shown
-        ],
-        folder / "report" / "index.html",
-    )
+        return report.show(frame, configs, {"results": folder}, out, whole=True, **asked)
 
 
 def _about(name: str) -> str:
@@ -410,24 +326,6 @@ def _without(table: pa.Table, *names: str) -> pa.Table:
     for name in names:
         place, field = table.schema.get_field_index(name), table.schema.field(name)
         table = table.set_column(place, field, pa.nulls(table.num_rows, field.type))
-    return table
-
-
-def _with_top_features(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Add the first features of each ranking, with their names, to rows from before these were kept."""
-    lists = table["weights"].to_pylist()
-    if table["top_columns"].null_count < table.num_rows or None in lists:
-        return table
-    tops = [top_features(weights) for weights in lists]
-    made = {
-        "top_columns": [top.columns for top in tops],
-        "top_names": [[names[column] for column in top.columns] if len(names) else None for top in tops],
-        "top_ranks": [top.ranks for top in tops],
-        "top_weights": [top.weights for top in tops],
-    }
-    for name, values in made.items():
-        place, field = table.schema.get_field_index(name), table.schema.field(name)
-        table = table.set_column(place, field, pa.array(values, field.type))
     return table
 
 

@@ -34,7 +34,7 @@ def draw(
     axes : matplotlib.axes.Axes
         Where to. Its limits and scales are set.
     shares : DataFrame
-        From :func:`experiments.analysis.paper.measurements.recovered`, one family.
+        From :func:`experiments.analysis.measurements.recovered`, one family.
     labels, looks : mapping
         Ranker → name to show, and look.
     """
@@ -76,7 +76,7 @@ def figure(
     Parameters
     ----------
     shares : DataFrame
-        From :func:`experiments.analysis.paper.measurements.recovered`; at least one line.
+        From :func:`experiments.analysis.measurements.recovered`; at least one line.
     labels : mapping, optional
         Ranker → name to show; by default the ranker itself.
     looks : mapping, optional

@@ -1,6 +1,6 @@
 """Figures of the paper's side experiments: sparsification, latent dimension, adaptive k, phases of a fit.
 
-What is drawn are the points of :mod:`experiments.analysis.paper.measurements` and densities of them.
+What is drawn are the points of :mod:`experiments.analysis.measurements` and densities of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def adaptive_k(
     Parameters
     ----------
     density : DataFrame
-        From :func:`experiments.analysis.paper.measurements.density_of_neighbors`. Where a data set has a single
+        From :func:`experiments.analysis.measurements.density_of_neighbors`. Where a data set has a single
         number of neighbours, or too few for a density, they are ticks at the bottom.
     title : str
         Above the panels.
@@ -97,7 +97,7 @@ def densities(points: pd.DataFrame, density: pd.DataFrame, *, title: str, note: 
     points : DataFrame
         ``dataset``, ``share_before``, ``share``.
     density : DataFrame
-        From :func:`experiments.analysis.paper.measurements.density_of_shares`; may be empty.
+        From :func:`experiments.analysis.measurements.density_of_shares`; may be empty.
     title : str
         Above the axes.
     note : str, default=""
@@ -144,7 +144,7 @@ def latent_dimension(points: pd.DataFrame, *, title: str, note: str = "") -> Fig
     Parameters
     ----------
     points : DataFrame
-        From :func:`experiments.analysis.paper.measurements.points`, kind "latent_dimension", one data set and
+        From :func:`experiments.analysis.measurements.points`, kind "latent_dimension", one data set and
         repeat. A slope of NaN has no line.
     title : str
         Above the panels.
@@ -193,7 +193,7 @@ def phases(
     Parameters
     ----------
     means : DataFrame
-        From :func:`experiments.analysis.paper.measurements.phase_means`, and ``total`` (seconds of all phases).
+        From :func:`experiments.analysis.measurements.phase_means`, and ``total`` (seconds of all phases).
     title : str
         Above the bars.
     note : str, default=""
@@ -246,7 +246,7 @@ def sparsification(points: pd.DataFrame, *, title: str, note: str = "") -> Figur
     Parameters
     ----------
     points : DataFrame
-        From :func:`experiments.analysis.paper.measurements.points`, kind "sparsity".
+        From :func:`experiments.analysis.measurements.points`, kind "sparsity".
     title : str
         Above the axes.
     note : str, default=""

@@ -8,12 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.analysis.claims.cells import Cells, StudyRows, about_study, pool_of
+from experiments.analysis.claims.check import all_claims, check
 from experiments.analysis.pairs import Posteriors
-from experiments.analysis.paper import claims as paper
 from experiments.report import posteriors
-
-#: Rows of a study, and its resolved configurations.
-StudyRows = tuple[pd.DataFrame, Sequence[Mapping[str, Any]]]
 
 
 def checked(
@@ -22,54 +20,25 @@ def checked(
     results: Path,
     *,
     say: Callable[[str], None] = lambda text: None,
+    used: posteriors.Answers | None = None,
 ) -> pd.DataFrame:
-    """Check the paper's claims on all rows of some studies.
-
-    Parameters
-    ----------
-    studies : sequence of (DataFrame, sequence of mapping)
-        Rows, and what the studies ask for.
-    name : str
-        Begins the names of the files where posteriors are kept.
-    results : Path
-        The results folder.
-    say : callable, optional
-        Told what takes long.
-
-    Returns
-    -------
-    DataFrame
-        From :func:`experiments.analysis.paper.claims.check`.
-    """
-    pool = paper.pool_of(studies)
+    """Check the paper's claims on all rows of some studies; ``name`` begins the files of posteriors."""
+    pool = pool_of(studies)
     pairs: dict[str, dict[tuple[str, str], None]] = {}
-    for claim in paper.all_claims():
+    for claim in all_claims():
         if claim.pairs and claim.about in pool.paper:
             pairs.setdefault(claim.about, {}).update(dict.fromkeys(claim.pairs))
 
-    def posteriors_of(rankings: Mapping[str, paper.Rankings], what: str) -> dict[str, Posteriors | None]:
+    def posteriors_of(cells: Mapping[str, Cells], stem: str) -> dict[str, Posteriors | None]:
         return {
-            about: posteriors.of_pairs(rankings[about].scored, list(wanted), what, results, say=say)
+            about: posteriors.of_pairs(cells[about].scored, list(wanted), stem, results, say=say, used=used)
             for about, wanted in pairs.items()
         }
 
     own = posteriors_of(pool.paper, f"{name}_claims")
-    related = posteriors_of(pool.related, f"{name}_claims_related")
-    return paper.check(pool, own, related)
+    return check(pool, own, posteriors_of(pool.related, f"{name}_claims_related"))
 
 
 def of_study(claims: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Choose the claims that a study is about.
-
-    Parameters
-    ----------
-    claims : DataFrame
-        From :func:`checked`, on the rows of this study and of others.
-    configs : sequence of mapping
-        The study's resolved configurations.
-
-    Returns
-    -------
-    DataFrame
-    """
-    return claims[claims["about"].isin(paper.about_study(configs))].reset_index(drop=True)
+    """Return the claims that a study is about."""
+    return claims[claims["about"].isin(about_study(configs))].reset_index(drop=True)

@@ -18,7 +18,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from experiments.analysis.paper.claim import UNDECIDED, shown
+from experiments.analysis.claims.check import UNDECIDED, shown
 from experiments.formatting import count, fixed, percent
 from experiments.metrics.top_features import TOP
 from experiments.printing import readable
@@ -233,7 +233,7 @@ class Console:
         protocol : str
             Its name.
         summed : DataFrame
-            From :func:`experiments.analysis.paper.measurements.summary`.
+            From :func:`experiments.analysis.measurements.summary`.
         missing : sequence of str
             What has no result, and why.
         """
@@ -280,7 +280,7 @@ class Console:
         Parameters
         ----------
         claims : DataFrame
-            From :func:`experiments.analysis.paper.claims.check`.
+            From :func:`experiments.analysis.claims.check.check`.
         """
         if not len(claims):
             return
@@ -291,11 +291,9 @@ class Console:
             more = f"; of {len(part) - len(known)} no whole cell is there" if len(known) < len(part) else ""
             self._print(Padding(self._text(f"{verdict}: {len(part)}{more}", style="yellow"), (0, 0, 0, 1)))
             for line in known.itertuples():
-                at_hand = (
-                    f"{shown(line.at_hand, line.noise)} on what is at hand: " if verdict == UNDECIDED else ""
-                )
-                noise = f"{line.noise}: " if verdict != UNDECIDED and line.noise else ""
-                self._item(f"{line.claim}: {at_hand}{noise}{line.evidence}")
+                available = shown(line.at_hand, line.repeats)
+                where = f"{available} on the data sets available: " if verdict == UNDECIDED else ""
+                self._item(f"{line.claim}: {where}{line.evidence}")
 
     def written(self, files: list[Path]) -> None:
         """Say where files are, one a line and never broken, so that they can be copied.

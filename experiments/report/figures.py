@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.analysis import measurements
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.pairs import PAPER_PAIRS, paper_pairs
-from experiments.analysis.paper import measurements
 from experiments.analysis.same_rankers import stand_ins_said, stands_for
 from experiments.analysis.scores import DIAGRAMS
 from experiments.formatting import count

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.analysis.paper import measurements
+from experiments.analysis import measurements
 from experiments.paths import file_stem, write_whole
 from experiments.report.console import Console
 from experiments.report.figures import draw_measurements

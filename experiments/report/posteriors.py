@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.analysis.groups import Group
-from experiments.analysis.pairs import ROPE, Pair, Posteriors, pairs_of, posteriors_of
+from experiments.analysis.pairs import ROPE, Pair, Posteriors, pairs_of, paper_pairs, posteriors_of
 from experiments.analysis.selection import Selection, complete_rows
 from experiments.errors import BadInputError
 from experiments.paths import file_stem, write_whole
@@ -23,6 +23,10 @@ from experiments.paths import file_stem, write_whole
 _KEPT = 1000
 #: Everything that decides a posterior beside the scores; raised by one when the sampler's own code changes.
 _VERSION, _SEED, _N_DRAWS = 1, 0, 10_000
+#: Published answers, in a results folder.
+PUBLISHED = "posteriors.npz"
+#: SHA-256 of scores and settings → answer.
+Answers = dict[str, dict[str, Any]]
 #: Pairs between two looks at the disk.
 _AT_ONCE = 24
 _NUMBERS = ("r_hat", "ess", "divergences", "n_draws")
@@ -35,6 +39,7 @@ def of_group(
     *,
     say: Callable[[str], None] = lambda text: None,
     most: int = 91,
+    used: Answers | None = None,
 ) -> Posteriors | None:
     """Return the posteriors of a group's pairs; sample only those that are not kept from an earlier report.
 
@@ -62,7 +67,7 @@ def of_group(
     )
     if not pairs:
         return None
-    answers = _answers(pairs, group.name, results, say)
+    answers = _answers(pairs, group.name, results, say, used)
     settings = _settings()
     first = group.expected.iloc[0]
     sampling = {**settings, "correlation of folds": f"1 / {int(first['n_splits'])}"}
@@ -84,6 +89,7 @@ def of_pairs(
     results: Path,
     *,
     say: Callable[[str], None] = lambda text: None,
+    used: Answers | None = None,
 ) -> Posteriors | None:
     """Return the posteriors of some pairs; sample only those that are not kept from an earlier report.
 
@@ -110,11 +116,18 @@ def of_pairs(
     repeats = set.intersection(*(set(each) for _, each in rows.groupby("dataset")["repeat"]))
     rankers = list(dict.fromkeys(rows["ranker"]))
     pairs, _ = pairs_of(rows[rows["repeat"].isin(repeats)], rankers, only=wanted)
-    return posteriors_of(pairs, _answers(pairs, name, results, say), _settings()) if pairs else None
+    return posteriors_of(pairs, _answers(pairs, name, results, say, used), _settings()) if pairs else None
+
+
+def keep(used: Answers, results: Path) -> Path:
+    """Write the answers that published studies used: ``posteriors.npz``, with draws of the paper's pairs alone."""
+    small = {k: used[k] | {"draws": used[k]["draws"].astype("float16")} for k in sorted(used)}
+    _write(results / PUBLISHED, small)
+    return results / PUBLISHED
 
 
 def _answers(
-    pairs: Sequence[Pair], name: str, results: Path, say: Callable[[str], None]
+    pairs: Sequence[Pair], name: str, results: Path, say: Callable[[str], None], used: Answers | None
 ) -> list[dict[str, Any]]:
     """Read the answers of pairs that were sampled before, and sample the others."""
     settings = _settings()
@@ -123,7 +136,8 @@ def _answers(
     kept = _read(file)
     if set(digests) - set(kept):  # the same pairs may have been sampled for another study, or be published
         folders = [Path(results) / "published" / "tables", file.parent]
-        found = [each for folder in folders for each in sorted(folder.glob("*_posterior.npz"))]
+        found = [Path(results) / "published" / PUBLISHED, Path(results) / PUBLISHED]
+        found += [each for folder in folders for each in sorted(folder.glob("*_posterior.npz"))]
         others = [each for each in found if each != file]
         kept = {digest: answer for other in others for digest, answer in _read(other).items()} | kept
     new = {digest: pair for digest, pair in zip(digests, pairs, strict=True) if digest not in kept}
@@ -139,6 +153,11 @@ def _answers(
             kept |= dict(zip(part, _run(list(part.values())), strict=True))
             # Posteriors of scores that have changed since are dropped; an interrupted report goes on from here.
             _write(file, {digest: kept[digest] for digest in wanted if digest in kept})
+    if used is not None:
+        in_paper = set(paper_pairs((pair.a, pair.b, len(pair.datasets)) for pair in pairs).values())
+        for digest, pair in zip(digests, pairs, strict=True):
+            drawn = (pair.a, pair.b) in in_paper or len(used.get(digest, {}).get("draws", ())) > 0
+            used[digest] = kept[digest] | ({} if drawn else {"draws": kept[digest]["draws"][:0]})
     return [kept[digest] for digest in digests]
 
 
@@ -241,7 +260,7 @@ def _read(file: Path) -> dict[str, dict[str, Any]]:
                 str(digest): {
                     "probabilities": arrays["probabilities"][place],
                     "message": str(arrays["messages"][place]),
-                    "draws": arrays[f"draws_{place}"],
+                    "draws": arrays[f"draws_{place}"].astype("float32"),
                     **{name: _finite(arrays[name][place]) for name in _NUMBERS},
                 }
                 for place, digest in enumerate(arrays["digests"])

@@ -28,7 +28,7 @@ class Findings:
     comparisons : list of Comparison
         One per group.
     claims : DataFrame
-        From :func:`experiments.analysis.paper.claims.check`.
+        From :func:`experiments.analysis.claims.check.check`.
     drawn : list of Drawn
         Figures.
     written : list of Path

@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.analysis.comparison import Comparison
-from experiments.analysis.paper.claim import SCOPES, lacking, told
-from experiments.analysis.paper.tables import N_FITTED, complexity_table, dataset_table
+from experiments.analysis.data_sets import dataset_table
 from experiments.analysis.scores import DIAGRAMS, Measure
 from experiments.formatting import fixed, rank_shown
 from experiments.paths import file_stem, write_whole
@@ -202,18 +201,6 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
     if group.varies_iterations:
         tables.csv(comparison.convergence, group.name, "convergence")
         return tables.written
-    complexity = complexity_table(comparison.scores["fit_seconds"], sizes)
-    tables.csv(complexity, group.name, "complexity")
-    tables.latex(
-        _complexity(complexity, labels),
-        group.name,
-        "complexity",
-        caption="Complexity as the paper states it, and how the mean times of a fit grow in this study: "
-        "seconds "
-        + formula(r"\propto |I|^a |F|^b")
-        + ", least squares over data sets, in brackets the 95 % interval.",
-        notes=[*_complexity_notes(complexity), *notes],
-    )
     scores = pd.concat(
         [
             table.rename_axis(index="dataset", columns="ranker")
@@ -276,38 +263,11 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
     return tables.written
 
 
-def write_claims(claims: pd.DataFrame, study: str | None, results: Path) -> list[Path]:
-    """Write the table of the paper's claims.
-
-    Parameters
-    ----------
-    claims : DataFrame
-        From :func:`experiments.analysis.paper.claims.check`.
-    study : str or None
-        Name of the study; None for the rows of many.
-    results : Path
-        The results folder.
-
-    Returns
-    -------
-    list of Path
-        Empty when the study is about none of them.
-    """
-    if not len(claims):
-        return []
+def write_claims(claims: pd.DataFrame, study: str, results: Path) -> list[Path]:
+    """Write the table of the paper's claims; no file when the study is about none of them."""
     tables = Tables(results)
-    name = "claims" if study is None else file_stem(study, "claims")
-    rows = "all studies" if study is None else f"the study {study}"
-    tables.csv(claims, name)
-    titles = {"claim": "The paper's claim", "reading": "It holds where", "numbers": "Numbers"}
-    titles |= {where: f"On {where}" for where in SCOPES}
-    shown = told(claims).drop(columns="place").rename(columns=titles)
-    tables.latex(
-        shown,
-        name,
-        caption=f"Claims of the paper, checked on the rows of {rows}.",
-        notes=[lacking(claims)] if lacking(claims) else [],
-    )
+    if len(claims):
+        tables.csv(claims, file_stem(study, "claims"))
     return tables.written
 
 
@@ -346,46 +306,6 @@ def _datasets(sizes: pd.DataFrame) -> pd.DataFrame:
             "Share of non-zeros": with_paper("nonzero_share", "{:.6f}".format),
         }
     )
-
-
-def _complexity(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
-    def order(growth: str) -> str:
-        return formula(rf"\mathcal{{O}}({growth})") if growth else "–"
-
-    def exponents(size: str) -> list[str]:
-        columns = [f"{size}_{part}" for part in ("exponent", "lower", "upper")]
-        return [
-            "–" if pd.isna(value) else f"{value:.2f} [{lower:.1f}, {upper:.1f}]".replace("-", "−")
-            for value, lower, upper in table[columns].itertuples(index=False, name=None)
-        ]
-
-    return pd.DataFrame(
-        {
-            "Algorithm": [labels.get(line.ranker, line.algorithm) for line in table.itertuples()],
-            "Time": table["time"].map(order),
-            "Space": table["space"].map(order),
-            formula("a"): exponents("rows"),
-            formula("b"): exponents("features"),
-            "Data sets": table["n_datasets"].map(str),
-        }
-    )
-
-
-def _complexity_notes(table: pd.DataFrame) -> list[str]:
-    """Say how little the exponents stand on."""
-    fitted = table.loc[table["rows_exponent"].notna(), "n_datasets"]
-    if not len(fitted):
-        return [
-            f"No exponents: {N_FITTED} numbers (a, b and a constant) are fitted, for which no ranker has times on "
-            "enough data sets."
-        ]
-    low, high = int(fitted.min()), int(fitted.max())
-    over = f"{low}" if low == high else f"{low} to {high}"
-    left = f"{low - N_FITTED}" if low == high else f"{low - N_FITTED} to {high - N_FITTED}"
-    return [
-        f"{N_FITTED} numbers (a, b and a constant) are fitted to {over} data sets, which leaves {left} degrees of "
-        "freedom."
-    ]
 
 
 def _ranks(comparison: Comparison) -> pd.DataFrame:

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from made_up_rows import config
 
+from experiments.analysis.claims import check as claims
+from experiments.analysis.claims.cells import expand, pool_of
 from experiments.analysis.pairs import Posteriors
-from experiments.analysis.paper import claims
-from experiments.analysis.paper.reported import MLC_RANKERS
 
 GRID = (1, 5, 10, 50, 100, 150, 200, 250, 300, 400)
 #: Folds and repeats that count as the paper's in tests.
@@ -89,28 +89,28 @@ def everywhere(scores, datasets=("chess", "madelon")):
 
 def mcc(**scores):
     """All multi-class rankers at 0.5, but for those that are named."""
-    return {ranker: 0.5 for ranker in claims.MCC_RANKERS} | scores
+    return {ranker: 0.5 for ranker in expand("mcc_rankers")} | scores
 
 
 def mlc(**scores):
     """All rankers of labels at 0.5, but for those that are named."""
-    return {ranker: 0.5 for ranker in MLC_RANKERS} | scores
+    return {ranker: 0.5 for ranker in expand("mlc_rankers")} | scores
 
 
 def claim(about, key):
     """Find a claim."""
-    (found,) = [each for each in claims.all_claims() if (each.about, each.key) == (about, key)]
+    (found,) = [each for each in claims.all_claims() if (each.about, each.claim) == (about, key)]
     return found
 
 
-def line(about, key, made, *, answers=None, n_draws=0, extents=EXTENTS, datasets=None):
+def line(about, key, made, *, answers=None, extents=EXTENTS, datasets=None):
     """Check one claim, on the data sets that are there as if they were all of the paper's."""
     wanted = claim(about, key)
     there = tuple(dict.fromkeys(made[0]["dataset"])) if datasets is None else tuple(datasets)
     if wanted.general:
         wanted = replace(wanted, datasets=there)
-    pool = claims.pool_of([made], extents)
-    return claims.check(pool, {about: answers}, claims=[wanted], n_draws=n_draws).iloc[0]
+    pool = pool_of([made], extents)
+    return claims.check(pool, {about: answers}, claims=[wanted]).iloc[0]
 
 
 def verdict(about, key, made, **settings):

@@ -12,9 +12,9 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.analysis import measurements
+from experiments.analysis.claims.check import SCOPES, counted, for_people
 from experiments.analysis.comparison import Comparison
-from experiments.analysis.paper import measurements
-from experiments.analysis.paper.claim import SCOPES, counted, lacking, told
 from experiments.formatting import count
 from experiments.report.page.provenance import provenance
 from experiments.report.page.rendering import write_page
@@ -78,7 +78,7 @@ def write(
     absent : mapping of str to str, optional
         Data set that is not here → why.
     claims : DataFrame, optional
-        From ``experiments.analysis.paper.claims``.
+        From ``experiments.analysis.claims.check``.
     drawn : sequence
         Figures with ``figure``, ``stem``, ``title``, ``note`` and ``files``. Of those that the page does not draw
         itself the SVG file is taken in, or the PNG file where there is no other; others are named.
@@ -159,7 +159,7 @@ def _claims(claims: pd.DataFrame | None) -> Table | None:
         Column("in the paper"),
     ]
     lines = []
-    for line, verdicts in zip(told(claims).to_dict("records"), claims.to_dict("records"), strict=True):
+    for line, verdicts in zip(for_people(claims).to_dict("records"), claims.to_dict("records"), strict=True):
         cells = [
             text(line["claim"], kind="long"),
             text(line["reading"], kind="long"),
@@ -175,9 +175,7 @@ def _claims(claims: pd.DataFrame | None) -> Table | None:
 
 
 def _claims_said(claims: pd.DataFrame | None) -> str:
-    if claims is None or not len(claims):
-        return ""
-    return " ".join(each for each in (counted(claims), lacking(claims)) if each)
+    return "" if claims is None or not len(claims) else counted(claims)
 
 
 def _measured(frame: pd.DataFrame, configs: Sequence[Mapping[str, Any]]) -> Table | None:

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 from made_up_claims import FLAT, GRID, everywhere, line, mcc, posteriors, study, verdict
+from scipy import stats
 
+from experiments.analysis.claims.cells import expand
 from experiments.analysis.pairs import PAPER_PAIRS
-from experiments.analysis.paper import claims
-from experiments.analysis.paper.mcc import BASELINES
-from experiments.analysis.paper.mcc_posteriors import EMBEDDED, FIGURE_7, FIGURE_8, STAR
 
 HOLDS, NOT = "holds", "does not hold"
-E, F, SURF = claims.RELIEFE, claims.RELIEFF, claims.SURF
+E, F, SURF, BASELINES = map(expand, ("reliefe_all", "relieff_all", "surf", "baselines"))
+EMBEDDED, STAR = "reliefe_absmean_adaptive", "skrebate_multisurf_star"
+FIGURE_7, FIGURE_8 = PAPER_PAIRS[:6], PAPER_PAIRS[6:]
 
 
 def same(names, value):
@@ -82,7 +83,7 @@ def test_branches_by_their_ranks(ours, theirs, said):
 
 
 def areas(first, fifth, sixth=0.3):
-    names = list(claims.MCC_RANKERS)
+    names = list(expand("mcc_rankers"))
     found = dict.fromkeys(names, sixth)
     return found | dict.fromkeys(names[:4], first) | {names[4]: fifth}
 
@@ -102,17 +103,14 @@ def test_alike_by_paired_differences(first, fifth, sixth, five, every):
     assert verdict("mcc", "all AUrF1 alike", made) == every
 
 
-def test_the_interval_is_that_of_paired_differences():
-    from scipy import stats
-
-    first, fifth = (0.5, 0.7, 0.9), (0.47, 0.66, 0.89)
-    made = study(everywhere(areas(first, fifth, (0.1, 0.1, 0.1)), ("chess", "madelon", "dlbcl")))
-    gap = np.array(first) - fifth
-    half = stats.t.ppf(1 - 0.05 / 2 / 4, 2) * gap.std(ddof=1) / np.sqrt(3)
-    told = line("mcc", "top five of AUrF1 alike", made)["evidence"]
-    assert (
-        f"{gap.mean():.4f}" in told and f"interval {gap.mean() - half:.4f} to {gap.mean() + half:.4f}" in told
-    )
+@pytest.mark.parametrize(("share", "said"), [(0.99, HOLDS), (1.01, NOT)])
+def test_the_interval_is_that_of_paired_differences(share, said):
+    fifth, noise = np.array([0.47, 0.66, 0.89]), np.array([-0.01, 0.0, 0.01])
+    half = stats.t.ppf(1 - 0.05 / 2 / 4, 2) * noise.std(ddof=1) / np.sqrt(3)
+    table = areas(tuple(fifth + noise + share * half), tuple(fifth), (0.1, 0.1, 0.1))
+    # Ranker 5 is the first of the next; the three in front of it are equal to the best.
+    made = study(everywhere(table, ("chess", "madelon", "dlbcl")))
+    assert verdict("mcc", "top five of AUrF1 alike", made) == said
 
 
 @pytest.mark.parametrize(
@@ -158,11 +156,7 @@ def test_an_order_of_magnitude_goes_by_mean_times_and_tells_both():
     found = line("mcc", "an order of magnitude faster", timed(seconds))
     assert found["verdict"] == NOT
     mean, geometric = 89 / 10.1, np.sqrt(90 * 8)
-    assert (
-        f"ratio of the mean times {mean:.2f}, geometric mean of the ratios {geometric:.1f}"
-        in found["evidence"]
-    )
-    assert "(from 8 to 90)" in found["evidence"]
+    assert f"ratio of mean times {mean:.2f}, geometric mean of ratios {geometric:.1f}" in found["evidence"]
     seconds["madelon"] |= same(SURF, 101)
     assert verdict("mcc", "an order of magnitude faster", timed(seconds)) == HOLDS
 
@@ -185,18 +179,9 @@ def test_always_faster_has_no_exception(one, said, slower):
     assert found["evidence"].startswith(f"slower in {slower} of 64 comparisons")
 
 
-def test_comparisons_of_data_sets_with_all_times_are_told_apart():
-    few = {name: TIMES[name] for name in (*E, *F)}
-    made = timed({"chess": TIMES | same(F, 0.1), "madelon": few | same(F, 0.1)})
-    told = line("mcc", "faster than all Relief rankers", made)["evidence"]
-    assert told.startswith(
-        "slower in 16 of 32 comparisons (data set × two rankers) on chess, and in 16 of 16 where not all"
-    )
-
-
 @pytest.mark.parametrize(("own", "said"), [(0.3, HOLDS), (30.0, NOT)])
 def test_significantly_faster_is_told_by_the_critical_distance(own, said):
-    datasets = list(claims.MCC_DATASETS)
+    datasets = list(expand("mcc_datasets"))
     made = timed(TIMES | same(E, own) | same(BASELINES, 5.0) | same(SURF, 9.0), datasets=datasets)
     assert verdict("mcc", "significantly faster than many", made) == said
 
@@ -288,7 +273,7 @@ def test_small_win_rates(own, first, said):
 def test_without_the_test_its_claims_are_open():
     found = line("mcc", "80 % against MultiSURF", scored(mcc()))
     assert found["verdict"] == "cannot be decided"
-    assert found["missing"] == "needed: the hierarchical Bayesian test, on two data sets or more"
+    assert found["missing"] == "needed: the hierarchical Bayesian test on two data sets or more"
 
 
 # --- single data sets ---
@@ -298,7 +283,7 @@ def madelon(**at_250):
     """Curves on madelon: rF1 at 200 to 300 features as given, 0.9 elsewhere."""
     inside = (np.array(GRID) >= 200) & (np.array(GRID) <= 300)
     curves = {}
-    for name in claims.MCC_RANKERS:
+    for name in expand("mcc_rankers"):
         curves["madelon", name] = np.where(inside, at_250.get(name, 0.95), 0.9)
     return study({"madelon": mcc()}, curves=curves)
 

@@ -1,6 +1,7 @@
 """Average ranks, Friedman, Nemenyi and cliques: published values, scipy's, and what is left out."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from scipy import stats
 
 from experiments.analysis.critical_distance import average_ranks, compare_ranks, critical_distance
+from experiments.analysis.verdict import verdict
 from experiments.errors import BadInputError
 from experiments.formatting import rank_shown
 
@@ -318,3 +320,11 @@ def test_rows_without_a_name_belong_to_no_data_set():
     frame.index = [None, *frame.index[1:]]
     found = compare_ranks(frame)
     assert found.used == expected.used and found.average_ranks.equals(expected.average_ranks)
+
+
+def test_the_critical_distance_is_itself_a_difference_wherever_it_is_asked():
+    ranks = pd.Series({"a": 1.0, "b": 2.5, "c": 2.75})
+    found = compare_ranks(pd.DataFrame([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8]], columns=["a", "b", "c"]))
+    exact = replace(found, average_ranks=ranks, cd=1.5)
+    assert exact.differs("a", "b") and exact.differs("b", "a") and not exact.differs("b", "c")
+    assert verdict(ranks, n_datasets=9, critical_distance=1.5).significantly_different == ("b", "c")

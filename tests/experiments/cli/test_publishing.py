@@ -4,27 +4,24 @@ import io
 import json
 import re
 import shutil
-from dataclasses import replace
 
-import made_up_rows
 import numpy as np
 import pandas as pd
 import pytest
 from folders import PROJECT_ROOT
 from listening import LASTING, Listening
-from PIL import Image
 
 import bootstrap
-from experiments import datasets, report
-from experiments.analysis.paper import measurements
-from experiments.cli import publish, published_story, published_texts
+import publish as publishing
+from experiments import datasets
+from experiments.analysis.comparison import compare
+from experiments.analysis.groups import groups_of
+from experiments.cli import main, publish
 from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError
 from experiments.evaluation import versions as package_versions
 from experiments.execution.runner import run_study
 from experiments.execution.study import Study
-from experiments.figures import style
-from experiments.report.figures import draw_group
 from experiments.store.store import Store
 
 pytestmark = pytest.mark.slow
@@ -141,18 +138,6 @@ def test_more_weights_of_the_papers_data_sets_are_published(run, tmp_path, monke
     assert found[found["repeat"] == 0]["weights"].notna().all()
 
 
-def test_seconds_are_means_over_data_sets_that_all_with_times_have(run, tmp_path, monkeypatch):
-    frame, folder = run
-    untimed = (frame["dataset"] == "wine") & (frame["ranker"] == "relieff")
-    partly = frame.assign(fit_seconds=frame["fit_seconds"].mask(untimed))
-    monkeypatch.setattr(publish, "rows", lambda *_: (partly, configs("tiny", folder)))
-    text = published_texts.overview(publish.compared("tiny", folder))
-    assert "seconds of one fit, mean over breast_cancer." in text
-    (line,) = [each for each in text.splitlines() if each.startswith("| Mutual information |")]
-    mine = frame[(frame["dataset"] == "breast_cancer") & (frame["ranker"] == "mutual_information")]
-    assert float(line.split("|")[-2]) == pytest.approx(mine["fit_seconds"].mean(), rel=0.06)
-
-
 def test_what_is_published_is_not_run_again(run, tmp_path):
     _, folder = run
     other = tmp_path / "other"
@@ -229,209 +214,74 @@ def test_cells_that_are_not_done_are_not_published(run, tmp_path):
     assert publish.collect(tmp_path / "results", None, folder, ["tiny"]) == {"tiny": (8, 8)}
 
 
-def test_published_figures_are_one_small_file_each(run):
-    _, folder = run
-    (folder / "figures").mkdir()
-    stem = "wine_quick[grid_points=4,n_repeats=2,n_splits=3]_mutual_information+relieff"
-    stale, other = (folder / "figures" / name for name in (f"{stem}_rf1.svg", "of_someone_else.svg"))
-    for file in (stale, other):
-        file.write_text("<svg/>")
-    written = publish.show("tiny", io.StringIO(), folder)
-    figures = [file for file in written if file.parent.name == "figures"]
-    assert figures and {file.suffix for file in figures} == {".png"}
-    for file in figures:
-        with Image.open(file) as image:
-            assert image.mode == "P", file.name
-    assert stale.with_suffix(".png") in figures and not stale.exists()
-    assert other.exists(), "what no study makes is left alone"
-    # Whoever runs a study by themselves gets both.
-    frame, asked = publish.rows("tiny", folder)
-    mine = report.show(frame, asked, {"results": folder.parent / "mine"}, io.StringIO())
-    assert {file.suffix for file in mine if file.parent.name == "figures"} == {".png", ".svg"}
-
-
-def test_the_overview_has_the_numbers_of_the_rows(run):
-    frame, folder = run
-    text = published_texts.overview(publish.compared("tiny", folder))
-    for ranker, name in (("relieff", "ReliefF"), ("mutual_information", "Mutual information")):
-        (line,) = [line for line in text.splitlines() if line.startswith(f"| {name} |")]
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        for place, dataset in enumerate(("wine", "breast_cancer"), start=2):
-            mine = frame[(frame["ranker"] == ranker) & (frame["dataset"] == dataset)]
-            assert cells[place] == f"{np.mean([max(curve) for curve in mine['f1_micro']]):.3f}"
-    assert "2 repeats of 3-fold" in text and "Missing" not in text
-    index = json.loads((folder / "rows" / "cells.json").read_text())
-    index["tiny"] = [each for each in index["tiny"] if each[1:3] != ["wine", "relieff"]]
-    (folder / "rows" / "cells.json").write_text(json.dumps(index))
-    text = published_texts.overview(publish.compared("tiny", folder))
-    (line,) = [line for line in text.splitlines() if line.startswith("| ReliefF |")]
-    assert line.split("|")[3].strip() == "–"
-    assert "seconds of one fit, mean over breast_cancer." in text  # the one on which both have times
-    assert "* ReliefF: wine (not run, or not all of it)" in text
-
-
-@pytest.mark.parametrize("name", ["phases", "adaptive_k", "sparsity", "latent_dimension"])
-def test_measurements_have_their_numbers_in_the_overview(name):
-    frame, asked = publish.rows(name)
-    text = published_texts.overview(publish.compared(name))
-    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
-    pairs = frame[frame["status"] == "ok"][["dataset", "ranker"]].drop_duplicates()
-    assert len(lines) == len(pairs) > 0
-    assert [line[0] for line in lines] == pairs["dataset"].tolist()
-    if name != "phases":
-        assert [line[2] for line in lines] == measurements.summary(frame)["result"].tolist()
-    else:
-        means = measurements.phase_means(measurements.points(frame, "phases"))
-        totals = means.drop_duplicates(["dataset", "ranker"])["total"]
-        assert [float(line[2].split()[0]) for line in lines] == pytest.approx(totals.tolist(), rel=0.01)
-        assert all(line[2].endswith("(mean of 3 fits)") for line in lines)
-    never = dict.fromkeys(
-        each["dataset_key"] for each in asked if each["dataset_key"] not in set(frame["dataset"])
-    )
-    assert not never or f"* not run: {', '.join(never)}\n" in f"{text}\n"
-
-
-def test_claims_in_the_texts_have_their_criterion_and_say_once_what_all_lack(tmp_path):
-    (tmp_path / "tables").mkdir()
-    lacking = "har, genes (every ranker)"
-    noise = "within the noise of the folds"
-    pd.DataFrame(
-        {
-            "about": ["mlc", "mlc"],
-            "statement": ["it is 13th", "it | wins"],
-            "reading": ["place 13 ± 3", "rank 1"],
-            "reason": ["seeds move it", "so it says"],
-            "verdict": ["cannot be decided"] * 2,
-            "at_hand": ["holds", "no rows"],
-            "noise": [noise, ""],
-            "related": ["does not hold", "–"],
-            "noise_related": ["", ""],
-            "evidence": ["place 11 of 48", ""],
-            "evidence_related": ["place 30 of 48", ""],
-            "missing": [lacking, f"{lacking}; times of chess × A"],
-        }
-    ).assign(place="figure 1").to_csv(tmp_path / "tables" / "claims.csv", index=False)
-    text = published_texts.claims_overview(tmp_path)
-    assert text.count(lacking) == 1
-    assert text.startswith(
-        "Of 2 claims of the paper: on the paper's data sets 2 cannot be decided; on those at hand 1 holds, 1 has "
-        "no rows (1 of these verdicts within the noise of the folds); on related data sets 1 does not hold.\n"
-    )
-    assert (
-        f"| it is 13th | place 13 ± 3 (seeds move it) | cannot be decided | holds, {noise} | does not hold | "
-        "place 11 of 48. Related data sets: place 30 of 48 |"
-    ) in text
-    assert (
-        "| it \\| wins | rank 1 (so it says) | cannot be decided | no rows | – | "
-        "Missing: also times of chess × A |"
-    ) in text
-
-
-def test_the_page_of_all_studies_lists_what_is_decided_beyond_the_noise_and_who_is_first(run):
-    _, folder = run
-    noise = "within the noise of the folds"
-    claims = pd.DataFrame(
-        [
-            ("a", "holds", "holds", "", "no rows", ""),
-            ("b", "cannot be decided", "holds", "", "does not hold", ""),
-            ("c", "cannot be decided", "holds", noise, "no rows", ""),
-            ("d", "does not hold", "does not hold", "", "does not hold", noise),
-            ("e", "cannot be decided", "does not hold", noise, "no rows", ""),
-            ("f", "cannot be decided", "no rows", "", "no rows", ""),
-        ],
-        columns=["statement", "verdict", "at_hand", "noise", "related", "noise_related"],
-    ).assign(about="mcc", missing="")
-    told = replace(publish.compared("tiny", folder), about="Small. And more.")
-    text = published_story.story([told], claims)
-    _, _, rest = text.partition("## What holds of the paper")
-    holds, _, rest = rest.partition("## What does not hold")
-    listed = re.findall(r"^\* (.+)$", holds, re.M)
-    assert listed == [
-        "a (on all of the paper's data sets that it needs)",
-        "b (on related ones: does not hold)",
-    ]
-    assert re.findall(r"^\* (.+)$", rest, re.M) == ["d (on all of the paper's data sets that it needs)"]
-    frame, _ = publish.rows("tiny", folder)
-    assert f"| [tiny](results/tiny.md) | Small. | {frame['dataset'].nunique()} | {len(frame)} |" in text
-    ranks = told.comparisons[0].ranks["best_f1"].average_ranks
-    first = f"{told.comparisons[0].labels[ranks.index[0]]} {ranks.iloc[0]:.2f}"
-    assert re.search(rf"^\* \[tiny\]\(results/tiny.md\), .*: {re.escape(first)}.*; ", text, re.M)
-
-
-def test_figures_of_the_texts_are_those_of_the_published_rows(tmp_path):
-    files = {file for file, _ in published_story.FIGURES.values()}
-    studies = {name for name in publish.studies() if any(file.startswith(f"{name}_") for file in files)}
-    with style.published():
-        for name in studies:
-            told = publish.compared(name)
-            for comparison in told.comparisons:
-                draw_group(comparison, tmp_path)
-    for file in files:
-        shown, drawn = (
-            np.asarray(Image.open(folder / file).convert("RGB"), dtype=int)
-            for folder in (PROJECT_ROOT / "docs" / "results", tmp_path / "figures")
-        )
-        assert shown.shape == drawn.shape and np.abs(shown - drawn).max() <= 2, file
-
-
-def test_texts_are_written_where_figures_are_not_made(run, monkeypatch, tmp_path):
-    _, folder = run
-    monkeypatch.setattr(published_texts, "_PAGES", tmp_path)
-    monkeypatch.setattr(published_texts, "texts", lambda folder: {tmp_path / "a.md": "a"})
-    assert published_texts.write_texts(folder) == [tmp_path / "a.md"]
-    (name, _), *_ = published_story.FIGURES.values()
-    (folder / "figures").mkdir(exist_ok=True)
-    (folder / "figures" / name).write_bytes(b"picture")
-    assert published_texts.write_texts(folder) == [tmp_path / "a.md", tmp_path / name]
-    (folder / "figures" / name).unlink()
-
-
-def test_claims_are_checked_on_the_rows_of_all_published_studies(tmp_path, monkeypatch):
-    rankers = dict(list(made_up_rows.RANKERS.items())[:8])
-    times, times_configs = made_up_rows.study(["madelon"], rankers, name="one", n_repeats=1, n_splits=10)
-    chess, chess_configs = made_up_rows.study(["chess"], rankers, name="two", n_repeats=10, n_splits=10)
-    both = {"one": (times, times_configs), "two": (chess, chess_configs)}
-    monkeypatch.setattr(publish, "studies", lambda folder: list(both))
-    monkeypatch.setattr(publish, "rows", lambda name, folder: both[name])
-    found, files = publish.claims(io.StringIO(), tmp_path)
-    assert [file.name for file in files] == ["claims.csv", "claims.tex"]
-    line = found.set_index("claim").loc["faster than all Relief rankers"]
-    assert "0 of 32 comparisons" in line["evidence"] and "on chess, madelon" in line["evidence"]
-    text = published_texts.claims_overview(tmp_path)
-    assert "slower in 0 of 32 comparisons" in text
-
-
 def test_what_is_not_there_is_named(tmp_path, run):
     _, folder = run
     with pytest.raises(BadInputError, match="nothing has been published"):
         publish.rows("tiny", tmp_path / "nowhere")
     with pytest.raises(BadInputError, match="other has not been published; published: tiny"):
         publish.rows("other", folder)
-    with pytest.raises(BadInputError, match=r"claims.csv is missing"):
-        published_texts.claims_overview(folder)
     with pytest.raises(BadInputError, match=r"studies.yaml"):
         publish.studies(folder)
     (folder / "studies.yaml").write_text("- tiny\n")
-    (folder / "tables").mkdir(exist_ok=True)
-    shutil.copy(publish.FOLDER / "tables" / "claims.csv", folder / "tables")
     with pytest.raises(BadInputError, match=r"does not name mcc_published, whose table README.md shows"):
-        published_texts.texts(folder)
+        publish.texts(pd.DataFrame(), folder)
     (folder / "studies.yaml").write_text("- mcc\n- 3\n")
     with pytest.raises(BadInputError, match="list of names"):
         publish.studies(folder)
 
 
+def test_the_main_table_has_the_numbers_of_the_rows(run):
+    frame, folder = run
+    untimed = (frame["dataset"] == "wine") & (frame["ranker"] == "relieff")
+    partly = frame.assign(fit_seconds=frame["fit_seconds"].mask(untimed))
+    (group,) = groups_of(configs("tiny", folder))
+    table = publish.main_table(compare(partly, group)).set_index("ranker")
+    for ranker, name in (("relieff", "ReliefF"), ("mutual_information", "Mutual information")):
+        for dataset in ("wine", "breast_cancer"):
+            mine = frame[(frame["ranker"] == ranker) & (frame["dataset"] == dataset)]
+            assert table.loc[name, dataset] == f"{np.mean([max(curve) for curve in mine['f1_micro']]):.3f}"
+        # Seconds are a mean over the data sets on which all rankers with times have them: breast_cancer alone.
+        mine = frame[(frame["ranker"] == ranker) & (frame["dataset"] == "breast_cancer")]
+        assert table.loc[name, "seconds"] == f"{mine['fit_seconds'].mean():.2g}"
+    less = frame[~untimed]
+    table = publish.main_table(compare(less, group)).set_index("ranker")
+    assert table.loc["ReliefF", "wine"] == "–" and table.loc["ReliefF", "breast_cancer"] != "–"
+
+
+def test_a_table_in_markdown_keeps_its_cells():
+    text = publish.markdown(pd.DataFrame({"a | b": ["1\n2"], "c": ["|"]}))
+    assert text == "| a \\| b | c |\n| --- | --- |\n| 1 2 | \\| |"
+
+
+def test_numbers_in_the_texts_are_those_of_the_published_rows(tmp_path, monkeypatch):
+    """The claims are checked with the posteriors in git: none is sampled, and the file of them stays as it is."""
+    monkeypatch.setattr(publish.posteriors, "_run", lambda pairs: pytest.fail(f"{len(pairs)} pairs sampled"))
+    kept = (publish.FOLDER / "posteriors.npz").read_bytes()
+    claims = publish.claims(io.StringIO())
+    assert (publish.FOLDER / "posteriors.npz").read_bytes() == kept
+    for file, text in publish.texts(claims).items():
+        assert file.read_text(encoding="utf-8") == text, f"{file.name} is stale: python publish.py"
+
+
+def test_few_generated_files_are_in_git_and_they_are_small():
+    made = [
+        publish.FOLDER / "posteriors.npz",
+        PROJECT_ROOT / "docs" / "results.md",
+        PROJECT_ROOT / "docs" / "claims.md",
+    ]
+    made += [
+        publish.FOLDER / "figures" / "mcc_published_aurf1.png",
+        publish.FOLDER / "report" / "mcc_published.html",
+    ]
+    assert sum(file.stat().st_size for file in made) < 2 * 2**20
+
+
 def test_a_part_of_a_text_is_replaced():
     text = "a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n"
-    assert published_texts.update_part(text, "x", "new\n") == text.replace("old", "new")
+    assert publish.update_part(text, "x", "new\n") == text.replace("old", "new")
     for wrong in (text.replace("begin", "start"), text.replace("end", "stop"), ""):
         with pytest.raises(BadInputError, match="x: begin"):
-            published_texts.update_part(wrong, "x", "new")
-
-
-def test_numbers_in_the_texts_are_those_of_the_published_rows():
-    for file, text in published_texts.texts().items():
-        assert file.read_text(encoding="utf-8") == text, f"{file.name} is stale: python publish.py texts"
+            publish.update_part(wrong, "x", "new")
 
 
 def test_published_cells_are_found_by_whoever_runs_the_same(local_data, monkeypatch):
@@ -459,7 +309,7 @@ def test_a_first_run_works_and_is_not_read_from_published_rows():
 
 def test_published_studies_are_there_and_hold_no_path_of_a_machine():
     names = publish.studies()
-    assert published_texts._MAIN in names
+    assert publish.MAIN in names
     for name in names:
         frame, asked = publish.rows(name)
         assert len(frame) and set(frame["status"]) == {"ok"}
@@ -480,3 +330,16 @@ def test_rows_are_collected_from_a_folder_that_is_there(tmp_path, place):
     with pytest.raises(BadInputError, match="there is no results folder"):
         publish.collect(tmp_path / place, None, tmp_path / "published", ["smoke"])
     assert (tmp_path / "published" / "rows").is_dir()
+
+
+def interrupted(*args, **settings):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_ends_report_and_publish_without_a_traceback(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("experiments.report.show", interrupted)
+    asked = ["dataset=wine", "ranker=relieff", f"paths.results={tmp_path}"]
+    assert main.report(asked) == 130
+    monkeypatch.setattr(publish, "claims", interrupted)
+    assert publishing.main([]) == 130
+    assert "interrupted" in capsys.readouterr().err

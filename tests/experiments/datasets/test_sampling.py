@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from experiments.analysis.data_sets import dataset_table
 from experiments.analysis.groups import groups_of
-from experiments.analysis.paper.tables import dataset_table
 from experiments.config.compose import compose_runs
 from experiments.datasets.loading import Dataset, checksum_of, subsample
 from experiments.errors import ConfigError

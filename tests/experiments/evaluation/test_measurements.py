@@ -12,7 +12,7 @@ from listening import Listening, text_of
 from scipy import sparse
 
 from experiments import report
-from experiments.analysis.paper import measurements
+from experiments.analysis import measurements
 from experiments.config.compose import compose_runs
 from experiments.datasets import nonzero_share
 from experiments.errors import RankerError

@@ -10,7 +10,7 @@ from listening import Listening
 from sklearn.feature_selection import mutual_info_classif
 
 from experiments import datasets, report
-from experiments.analysis.paper import measurements
+from experiments.analysis import measurements
 from experiments.config.compose import compose_runs
 from experiments.datasets import synthetic
 from experiments.errors import ConfigError, DatasetError

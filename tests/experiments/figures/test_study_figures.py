@@ -8,10 +8,10 @@ import pytest
 from boxes import assert_ticks_apart, assert_tidy, by_gid, texts
 from made_up_rows import MLC_DATASETS, mlc_rankers, study
 
+from experiments.analysis import measurements
 from experiments.analysis.comparison import compare
 from experiments.analysis.curves import rf1_curve
 from experiments.analysis.groups import branch_of, groups_of
-from experiments.analysis.paper import measurements
 from experiments.analysis.scores import averages, score_table
 from experiments.analysis.selection import complete_rows
 from experiments.figures import (

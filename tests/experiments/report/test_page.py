@@ -9,6 +9,7 @@ import pages
 import pandas as pd
 import pytest
 
+from experiments.analysis.claims.check import SCOPES
 from experiments.analysis.cost import places
 from experiments.analysis.scores import MEASURES
 from experiments.errors import BadInputError
@@ -502,52 +503,36 @@ def test_nothing_was_asked_for(tmp_path):
 
 def test_claims_are_a_table_with_their_outcomes(tmp_path):
     frame, configs = pages.study(["chess"])
-    noise = "within the noise of the folds"
     claims = pd.DataFrame(
         {
             "about": ["mcc"] * 3,
             "statement": ["one", "two", "three"],
             "verdict": ["holds", "does not hold", "cannot be decided"],
             "at_hand": ["holds", "does not hold", "no rows"],
-            "noise": ["", noise, ""],
+            "repeats": ["", "1 of 10", ""],
             "related": ["no rows", "holds", "–"],
-            "noise_related": ["", noise, ""],
+            "repeats_related": ["", "7 of 10", ""],
             "evidence": ["0.9 > 0.8", "0.7 < 0.8", ""],
             "evidence_related": ["", "0.82 > 0.81", ""],
-            "missing": ["", "", "genes × A"],
+            "missing": ["", "", "genes"],
             "place": ["Figure 1", "Table 2", "Section 5"],
             "reading": ["as it stands", "it | wins", "x"],
-            "reason": ["plain", "so", "y"],
         }
     )
     read = pages.Read(pages.write(tmp_path, frame, configs, claims=claims)[0])
-    assert (
-        "Of 3 claims of the paper: on the paper's data sets 1 holds, 1 does not hold, 1 cannot be decided (1 of "
-        "these verdicts within the noise of the folds); on those at hand 1 holds, 1 does not hold, 1 has no rows "
-        "(1 of these verdicts within the noise of the folds); on related data sets 1 holds, 1 has no rows (1 of "
-        "these verdicts within the noise of the folds)."
-    ) in read.text
+    assert "on the paper's data sets: holds 1, does not hold 1, cannot be decided 1" in read.text
     lines = read.lines("claims-table")
-    assert [line["on the paper's data sets"] for line in lines] == [
-        "holds",
-        f"does not hold, {noise}",
-        "cannot be decided",
+    assert [[line[f"on {scope}"] for scope in SCOPES] for line in lines] == [
+        ["holds", "holds", "no rows"],
+        ["does not hold (holds in 1 of 10 repeats)"] * 2 + ["holds (in 7 of 10 repeats)"],
+        ["cannot be decided", "no rows", "–"],
     ]
-    assert [line["on those at hand"] for line in lines] == ["holds", f"does not hold, {noise}", "no rows"]
-    assert [line["on related data sets"] for line in lines] == ["no rows", f"holds, {noise}", "–"]
     assert [line["what the rows say"] for line in lines] == [
         "0.9 > 0.8",
         "0.7 < 0.8. Related data sets: 0.82 > 0.81",
-        "Missing: genes × A",
+        "Missing: genes",
     ]
-    assert [line["it holds where"] for line in lines] == ["as it stands (plain)", "it | wins (so)", "x (y)"]
-    claims = pd.concat(
-        [claims.assign(missing="genes × A", verdict="cannot be decided")] * 2, ignore_index=True
-    )
-    read = pages.Read(pages.write(tmp_path, frame, configs, claims=claims)[0])
-    assert read.text.count("genes × A") == 1  # once for all
-    said = "where a line says nothing else: genes × A, for claims about multi-class rankings."
-    assert f"Missing, evaluated as the paper's, {said}" in read.text
+    assert [line["it holds where"] for line in lines] == ["as it stands", "it | wins", "x"]
 
 
 def test_figures_are_taken_in(tmp_path):

@@ -297,12 +297,11 @@ def test_a_phone_shows_claims_one_below_the_other_and_names_apart(browser, tmp_p
             "about": ["mcc"] * 2,
             "statement": ["one", "two"],
             "reading": ["the best has rank 1"] * 2,
-            "reason": ["it says so"] * 2,
             "verdict": ["cannot be decided"] * 2,
             "at_hand": ["holds"] * 2,
-            "noise": ["within the noise of the folds"] * 2,
+            "repeats": ["7 of 10"] * 2,
             "related": ["no rows"] * 2,
-            "noise_related": [""] * 2,
+            "repeats_related": [""] * 2,
             "evidence": [long] * 2,
             "evidence_related": [""] * 2,
             "missing": [""] * 2,
@@ -320,7 +319,7 @@ def test_a_phone_shows_claims_one_below_the_other_and_names_apart(browser, tmp_p
         scopes = [cells.nth(n).evaluate("e => getComputedStyle(e, '::before').content") for n in (2, 3, 4)]
         assert [each.strip('"\\') for each in scopes] == [
             "the paper's data sets: ",
-            "those at hand: ",
+            "those available: ",
             "related ones: ",
         ]
         chart = page.locator("[data-chart=ranks]")

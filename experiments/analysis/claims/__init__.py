@@ -1,0 +1,1 @@
+"""The paper's claims as data (claims.yaml), and the check of each on published rows."""

@@ -1,1 +1,0 @@
-"""The paper's claims and side experiments, recomputed from rows."""
