@@ -15,7 +15,7 @@ from reliefe.fixed import FixedColumns, FixedPoint, few_columns, most_terms
 from reliefe.kernels import distances as kernels
 from reliefe.kernels import mixed_distances, screening
 from reliefe.kernels.neighbours import nearest_first, nearest_per_class
-from reliefe.packed import add_packed, rounding
+from reliefe.packed import Blocks, add_packed, infinite, rounding
 
 METRICS = {"cosine": kernels.COSINE, "euclidean": kernels.EUCLIDEAN, "manhattan": kernels.MANHATTAN}
 
@@ -177,6 +177,27 @@ class DenseColumns:
                 )
 
 
+class ExactColumns(Blocks):
+    """As :class:`DenseColumns`, with all distances in fixed point, since the adaptive number sorts them all."""
+
+    def __init__(self, Z, groups):
+        super().__init__(Z, groups, np.int64, 8)
+        self._fixed = FixedPoint(Z)
+        self.tolerance = self._fixed.tolerance
+        self._columns = None
+
+    def _measure(self, positions, mirrored, out, team, advance):
+        Z, members, factor = self._Z, self.groups.members, self._fixed.factor
+        if self._columns is None:
+            self._columns = FixedColumns.exact(Z, members, factor, team)
+
+        def part(lo, hi):
+            self._columns.measure(1, positions, mirrored, lo, hi, out)
+            add_packed(Z.bands, factor, 1.0, members, positions, mirrored, lo, hi, out)
+
+        team.each(part, pieces(positions.shape[0], self._piece_rows), advance=advance)
+
+
 class DenseRows:
     """Manhattan distances among the range-normalised samples of a dense matrix, in fixed point.
 
@@ -331,7 +352,7 @@ class _Measured:
                 groups.segment_ptr,
                 groups.k,
                 self.tolerance,
-                _infinite(self.dtype),
+                infinite(self.dtype),
                 guesses,
                 neighbours[lo:hi],
                 counts[lo:hi],
@@ -354,10 +375,6 @@ class _Measured:
             time.perf_counter() - start,
             dict(zip(("distances", "neighbours"), sum(each[2] for each in spare), strict=True)),
         )
-
-
-def _infinite(dtype):
-    return np.int64(np.iinfo(np.int64).max) if dtype.kind == "i" else np.float64(np.inf)
 
 
 def side_by_side(X, members):

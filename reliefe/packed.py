@@ -56,7 +56,12 @@ def _add_band(band, weights, members, positions, mirrored, fresh, lo, hi, out):
         bits.add_differing(band.packed, *given, lo, hi, out)
 
 
-class _Blocks:
+def infinite(dtype):
+    """Return a number of this type that is larger than every distance."""
+    return np.int64(np.iinfo(np.int64).max) if dtype.kind == "i" else dtype.type(np.inf)
+
+
+class Blocks:
     """Distances of a block of rows at a time, and the nearest rows in them.
 
     Parameters
@@ -131,7 +136,7 @@ class _Blocks:
             groups.segment_ptr,
             groups.k,
             tolerance,
-            number(np.inf),
+            infinite(self.dtype),
             guesses,
             neighbours[part],
             counts[part],
@@ -141,7 +146,7 @@ class _Blocks:
             nearest_first(distances[part], self._position, *rest)
 
 
-class PackedRows(_Blocks):
+class PackedRows(Blocks):
     """Manhattan distances among rows whose columns are all packed, without gaps, in whole units.
 
     Parameters
@@ -180,7 +185,7 @@ class PackedRows(_Blocks):
         team.each(part, pieces(positions.shape[0], self._piece_rows), advance=advance)
 
 
-class MixedRows(_Blocks):
+class MixedRows(Blocks):
     """Distances where values are missing or columns hold codes, as :class:`reliefe.distances.MixedColumns`.
 
     Parameters

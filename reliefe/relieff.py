@@ -173,7 +173,7 @@ class ReliefF(NeighbourRanker):
     def _neighbours_of(self, Z, full, codes, groups, random_state, phases):
         """Return the object that finds neighbours."""
         from reliefe.columns import Columns
-        from reliefe.distances import DenseColumns, MixedColumns, SparseColumns
+        from reliefe.distances import DenseColumns, ExactColumns, MixedColumns, SparseColumns
         from reliefe.packed import MixedRows, PackedRows
 
         with phases("distances"):
@@ -181,4 +181,6 @@ class ReliefF(NeighbourRanker):
                 return (MixedRows if isinstance(Z, Columns) else MixedColumns)(Z, groups)
             if sparse.issparse(Z):
                 return SparseColumns(Z, groups)
-            return DenseColumns(Z, groups) if Z.rest.size else PackedRows(Z, groups)
+            if not Z.rest.size:
+                return PackedRows(Z, groups)
+            return DenseColumns(Z, groups) if groups.k else ExactColumns(Z, groups)

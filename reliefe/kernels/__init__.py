@@ -47,8 +47,10 @@ def kernel(**options):
     """
 
     def decorate(function):
+        # No kernel is called from C, and those that begin with _ are called by other kernels alone.
+        wrappers = {"no_cfunc_wrapper": True, "no_cpython_wrapper": function.__name__.startswith("_")}
         with kept_where_possible():
-            dispatcher = njit(nogil=True, cache=True, **options)(function)
+            dispatcher = njit(nogil=True, cache=True, **wrappers, **options)(function)
         with suppress(AttributeError):  # no cache where nothing is compiled
             file = dispatcher._cache._cache_file
             file._source_stamp = (file._source_stamp, _FINGERPRINT)

@@ -57,23 +57,22 @@ def look_at(flat, row_step, column_step, r0, r1, j0, j1, low, high, whole, known
     wholes = np.empty(_LANES, dtype=np.uint8)
     knowns = np.empty(_LANES, dtype=np.uint8)
     for j in range(j0, j1):
-        lows[:] = low[j]
-        highs[:] = high[j]
-        wholes[:] = whole[j]
-        knowns[:] = known[j]
+        for r in range(_LANES):
+            lows[r] = low[j]
+            highs[r] = high[j]
+            wholes[r] = whole[j]
+            knowns[r] = known[j]
         for s in range(r0, r1, _LANES):
             width = min(r1, s + _LANES) - s
             start = s * row_step + j * column_step
-            if row_step == 1:
-                _look(flat[start : start + width], lows, highs, wholes, knowns)
-            else:
-                for r in range(width):
-                    values[r] = flat[start + r * row_step]
-                _look(values[:width], lows, highs, wholes, knowns)
-        low[j] = lows.min()
-        high[j] = highs.max()
-        whole[j] = wholes.min()
-        known[j] = knowns.min()
+            for r in range(width):
+                values[r] = flat[start + r * row_step]
+            _look(values[:width], lows, highs, wholes, knowns)
+        for r in range(_LANES):
+            low[j] = lows[r] if lows[r] < low[j] else low[j]
+            high[j] = highs[r] if highs[r] > high[j] else high[j]
+            whole[j] &= wholes[r]
+            known[j] &= knowns[r]
 
 
 @kernel()

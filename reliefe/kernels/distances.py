@@ -140,15 +140,17 @@ def manhattan_dense(columns, sums, depth, unit, positions, mirrored, lo, hi, out
     """
     p, n = columns.shape
     query = np.zeros((min(p, depth), SIDE), dtype=columns.dtype)
-    totals = np.zeros(SIDE * _LANES, dtype=columns.dtype)
-    before = np.zeros(SIDE * _LANES if p > depth else 0, dtype=np.int64)
+    totals = np.empty(SIDE * _LANES, dtype=columns.dtype)
+    before = np.empty(SIDE * _LANES if p > depth else 0, dtype=np.int64)
     for r0, r1, m0, m1 in tiles(lo, hi, positions[0], mirrored, n, np.int64(_LANES)):
         others = sums[m0:m1]
-        before[:] = 0
+        for t in range(before.shape[0]):
+            before[t] = 0
         for j0 in range(0, p, depth):
             j1 = min(p, j0 + depth)
             _take_rows(columns, positions, mirrored, j0, j1, r0, r1, query)
-            totals[:] = 0
+            for t in range(totals.shape[0]):
+                totals[t] = 0
             _add_columns(query, columns, m0, m1, j0, j1, r1 - r0, totals)
             for r in range(r0, r1):
                 place = (r - r0) * _LANES
@@ -202,7 +204,9 @@ def coarse_columns(Z, members, factor, bits, lo, hi, columns, sums, errors):
         _fixed_tile(Z, members, factor, j0, j1, fine)
         for j in range(j0, j1):
             values = fine[j - j0]
-            lowest = values.min()
+            lowest = values[0]
+            for m in range(1, n):
+                lowest = min(lowest, values[m])
             column = columns[j]
             for m in range(n):
                 value = values[m] - lowest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reliefe.kernels import kernel
-from reliefe.kernels.neighbours import _kth_smallest
+from reliefe.kernels.neighbours import kth_smallest
 
 
 @kernel(fastmath={"reassoc", "nsz"})
@@ -61,7 +61,7 @@ def candidates(rough, slack, k, heap, out):
     int
         How many there are.
     """
-    limit = _kth_smallest(rough, rough.shape[0], k, heap) + 2.0 * slack
+    limit = kth_smallest(rough, rough.shape[0], k, heap) + 2.0 * slack
     count = 0
     for m in range(rough.shape[0]):
         if rough[m] <= limit:

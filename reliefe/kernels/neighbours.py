@@ -25,7 +25,7 @@ def _sift_down(heap, size, start):
 
 
 @kernel()
-def _kth_smallest(keys, m, k, heap):
+def kth_smallest(keys, m, k, heap):
     """Return the k-th smallest of ``keys[:m]`` (k from 1), with a bounded heap."""
     for t in range(k):
         heap[t] = keys[t]
@@ -94,7 +94,7 @@ def _rough_limit(keys, k, guess, heap):
             limit = 0.5 * (below + above) if above < np.inf else 2.0 * below
         limit = min(limit, 2.0**62)
     # Far off, or many equal keys.
-    guess[0] = max(np.float64(_kth_smallest(keys, keys.shape[0], k, heap)), 1e-300)
+    guess[0] = max(np.float64(kth_smallest(keys, keys.shape[0], k, heap)), 1e-300)
 
 
 @kernel()
@@ -109,7 +109,7 @@ def _select(keys, ids, m, k, tolerance, partial, complete, heap, near_keys, near
         for t in range(m):
             out[t] = ids[t]
         return m
-    kth = _kth_smallest(keys, m, k, heap)
+    kth = kth_smallest(keys, m, k, heap)
     width = 4 * tolerance
     while True:
         limit = kth + width
@@ -142,7 +142,7 @@ def _select(keys, ids, m, k, tolerance, partial, complete, heap, near_keys, near
 
 
 @kernel()
-def _adaptive_count(ordered, tolerance):
+def adaptive_count(ordered, tolerance):
     """How many of the ascending distances lie before the first largest gap (at least one)."""
     m = ordered.shape[0]
     if m <= 1:
@@ -241,7 +241,7 @@ def nearest_per_class(
                 for t in range(m):
                     heap[t] = keys[t]
                 sort(heap, m)
-                wanted = _adaptive_count(heap[:m], tolerance)
+                wanted = adaptive_count(heap[:m], tolerance)
             complete = infinite + 0 * tolerance  # of the type that it has above
             partial = np.bool_(False)
             counts[r, q] = _select(

@@ -10,14 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reliefe.kernels import kernel
-from reliefe.kernels.neighbours import (
-    _adaptive_count,
-    _kth_smallest,
-    _list_within,
-    _order,
-    _rough_limit,
-    _select,
-)
+from reliefe.kernels.neighbours import _list_within, _order, _rough_limit, kth_smallest
 from reliefe.kernels.sorting import _insertion_sort, sort, sort_pairs
 
 _COPIED = 16  # columns turned at a time: two cache lines
@@ -107,7 +100,7 @@ def _shortlist(keys, k, slack, slack_rate, extra, guess, heap, near_keys, listed
     count = _list_within(keys, np.float32(limit + 2.2 * (slack + slack_rate * limit) + extra), listed)
     for s in range(count):
         near_keys[s] = keys[listed[s]]
-    return count, _kth_smallest(near_keys, count, k, heap)
+    return count, kth_smallest(near_keys, count, k, heap)
 
 
 @kernel()
@@ -184,67 +177,6 @@ def _settle(
 
 
 @kernel()
-def _settle_adaptive(
-    matrix,
-    i,
-    ids,
-    keys,
-    m,
-    factor,
-    tolerance,
-    slack,
-    slack_rate,
-    scratch,
-    ordered,
-    near,
-    unsure,
-    own,
-    exact,
-    out,
-):
-    """As :func:`_settle` for the adaptive number of neighbours; return it."""
-    size = ids.shape[0]
-    for t in range(size):
-        ordered[t] = keys[t]
-    sort(ordered, size)
-    widest = -1.0
-    second = -1.0
-    before = 0
-    for t in range(m - 1):
-        gap = np.float64(ordered[t + 1]) - np.float64(ordered[t])
-        if gap > widest:
-            second = widest
-            widest = gap
-            before = t
-        elif gap > second:
-            second = gap
-    error = slack + slack_rate * ordered[m - 1]
-    if m == 1 or widest - max(second, 0.0) > 4.2 * error + 4.0 * tolerance / factor:
-        edge = ordered[before] if m > 1 else ordered[0]
-        c = 0
-        for t in range(size):
-            if keys[t] <= edge:
-                out[c] = ids[t]
-                c += 1
-        return c
-    c = np.int64(0)
-    _fix(matrix, i, factor, own)
-    for t in range(size):
-        if ids[t] != i:
-            exact[c] = _exact(matrix, own, np.int64(ids[t]), factor)
-            unsure[c] = ids[t]
-            c += 1
-    for t in range(c):
-        scratch[0, t] = exact[t]
-    sort(scratch[0], c)
-    wanted = _adaptive_count(scratch[0, :c], tolerance)
-    partial = np.bool_(False)
-    return _select(
-        exact, unsure, c, wanted, tolerance, partial, np.int64(0), scratch[0], scratch[1], near, out
-    )
-
-
-@kernel()
 def nearest_screened(
     screened,
     matrix,
@@ -276,7 +208,7 @@ def nearest_screened(
     members, class_ptr, segment_ptr, neighbours, counts : arrays
         As in :func:`reliefe.kernels.neighbours.nearest_per_class`.
     k : int
-        Number of neighbours per class, or 0 for the adaptive number.
+        Number of neighbours per class.
     factor : float
         The power of two of the fixed point.
     tolerance : int
@@ -293,12 +225,13 @@ def nearest_screened(
     own = np.empty(matrix[3].shape[0], dtype=np.int64)
     heap = np.empty(largest, dtype=np.float32)
     exact = np.empty(largest, dtype=np.int64)
-    scratch = np.empty((2, largest + 1), dtype=np.int64)
     unsure = np.empty(largest + 1, dtype=np.int32)
     listed = np.empty(largest + 1, dtype=np.int32)
     near_keys = np.empty(largest, dtype=np.float32)
-    guesses = np.full((n_classes, 2), 10.0, dtype=np.float64)
-    near = np.empty(largest + 1, dtype=np.int32)
+    guesses = np.empty((n_classes, 2), dtype=np.float64)
+    for q in range(n_classes):
+        guesses[q, 0] = 10.0
+        guesses[q, 1] = 10.0
     for r in range(lo, hi):
         position = positions[r]
         i = members[position]
@@ -315,26 +248,7 @@ def nearest_screened(
             ids = members[start:stop]
             keys = screened[r, start:stop]
             out = neighbours[r, segment_ptr[q] : segment_ptr[q + 1]]
-            if k == 0:
-                counts[r, q] = _settle_adaptive(
-                    matrix,
-                    i,
-                    ids,
-                    keys,
-                    m,
-                    factor,
-                    tolerance,
-                    slack,
-                    slack_rate,
-                    scratch,
-                    near_keys,
-                    near,
-                    unsure,
-                    own,
-                    exact,
-                    out,
-                )
-            elif m <= k:
+            if m <= k:
                 c = 0
                 for t in range(stop - start):
                     if ids[t] != i:

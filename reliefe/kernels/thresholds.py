@@ -177,12 +177,16 @@ def zone_factors(
         near_counts[own] -= np.int64(row[position] < low)
         far_counts[own] -= np.int64(row[position] > high)
         _shares(near_counts, own, class_ptr, skrebate, factors)
-        near_factors[:, r] = factors
-        far_factors[:, r] = 0.0
+        for q in range(
+            n_classes
+        ):  # loops: numba compiles a second's worth of checks for assignments to slices
+            near_factors[q, r] = factors[q]
+            far_factors[q, r] = 0.0
         offsets[r] = 0.0
         if far:
             offsets[r] = _shares(far_counts, own, class_ptr, skrebate, factors)
-            far_factors[:, r] = -factors
+            for q in range(n_classes):
+                far_factors[q, r] = -factors[q]
 
 
 @kernel()

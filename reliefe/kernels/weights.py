@@ -71,7 +71,8 @@ def update_dense(Z, rows, neighbours, segment_ptr, counts, coefficients, abs_mea
 def _sum_up(Z, own, near, j0, j1, abs_mean, total):
     """Put the sums over the neighbours of their values, or of their differences to ``own``, into ``total``."""
     width = j1 - j0
-    total[:width] = 0.0
+    for j in range(width):
+        total[j] = 0.0
     # Four neighbours at a time: the sums are then read and written once per four.
     whole = near.shape[0] - near.shape[0] % 4
     for t in range(0, whole, 4):
