@@ -26,23 +26,7 @@ _ROWS_PER_CLASS = 3
 def classes_of_texts(
     texts: Sequence[str] | np.ndarray, class_names: Mapping[str, str] | None = None
 ) -> tuple[np.ndarray, dict[str, str]]:
-    """Make classes of texts that may be numbers.
-
-    Parameters
-    ----------
-    texts : sequence of str, length n
-        As they stand in the file.
-    class_names : mapping, optional
-        Readable names, by the text or by the number as :func:`experiments.datasets.raw.as_text` writes it.
-
-    Returns
-    -------
-    classes : ndarray of int64, float64 or str, shape (n,)
-        Numbers if all texts are numbers and no two of them are the same one, so that classes are in the order of
-        numbers; else the texts, since ``01`` and ``1`` are different codes.
-    class_names : dict
-        Names for the classes: the given ones, else the texts.
-    """
+    """Make classes of texts that may be numbers."""
     given = {str(key): str(value) for key, value in (class_names or {}).items()}
     distinct, places = np.unique(np.asarray(texts, dtype=str), return_inverse=True)
     numbers = _numbers([str(each) for each in distinct])
@@ -69,22 +53,7 @@ def _numbers(distinct: Sequence[str]) -> np.ndarray | None:
 
 
 def check_target_is_no_number(class_names: Iterable[str], n_rows: int, target: str | None = None) -> None:
-    """Refuse a numeric target, whose numbers would be taken for classes.
-
-    Parameters
-    ----------
-    class_names : iterable of str
-        The distinct classes as they stand in the source.
-    n_rows : int
-        How many rows there are.
-    target : str, optional
-        Name of the target column, for the message.
-
-    Raises
-    ------
-    DatasetError
-        When there are more than 10 classes, all numbers, and fewer than three rows to a class on average.
-    """
+    """Refuse a numeric target, whose numbers would be taken for classes."""
     names = list(class_names)
     if not is_numeric_target(names, n_rows):
         return
@@ -96,50 +65,18 @@ def check_target_is_no_number(class_names: Iterable[str], n_rows: int, target: s
 
 
 def is_numeric_target(class_names: Sequence[str], n_rows: int) -> bool:
-    """Whether classes look like the values of a numeric target.
-
-    Parameters
-    ----------
-    class_names : sequence of str
-        As in the source.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether classes look like the values of a numeric target."""
     return n_rows < _ROWS_PER_CLASS * len(class_names) and are_many_numbers(class_names)
 
 
 def are_many_numbers(class_names: Sequence[str]) -> bool:
-    """Whether there are more than 10 classes, and all are numbers.
-
-    Parameters
-    ----------
-    class_names : sequence of str
-        As in the source.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether there are more than 10 classes, and all are numbers."""
     return len(class_names) > _MOST_CLASSES and all(
         _NUMBER.fullmatch(str(each)) or _OTHER_NUMBER.fullmatch(str(each)) for each in class_names
     )
 
 
 def exactly(value: object) -> Decimal | None:
-    """Return the exact number that a cell holds, a number or a text; ``None`` if it is none.
-
-    Parameters
-    ----------
-    value : object
-        A cell.
-
-    Returns
-    -------
-    Decimal or None
-    """
+    """Return the exact number that a cell holds, a number or a text; ``None`` if it is none."""
     text = str(value).strip()
     return Decimal(text) if _NUMBER.fullmatch(text) else None

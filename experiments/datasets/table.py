@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import sparse
 
 from experiments.datasets.classes import check_target_is_no_number
-from experiments.datasets.download.files import Content, read_file
+from experiments.datasets.download import Content, read_file
 from experiments.datasets.names import COMPARED, Column, as_typed, find_columns, is_nameless
 from experiments.datasets.numbers import check_one_target
 from experiments.datasets.raw import RawData, as_text
@@ -41,21 +41,7 @@ _MOST_CLASSES, _SAMPLES_PER_CLASS = 10, 10
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file is to be read; each as typed, None where nothing was.
-
-    Attributes
-    ----------
-    transpose : bool
-        Whether the file has a line for each feature.
-    na_values : tuple of str or None
-        Words that mean a missing value, in place of the usual ones.
-    encoding, delimiter, sheet : str or None
-        Of text files, and of spreadsheets.
-    decimal : str
-        ``"."`` or ``","``.
-    skip_rows : int or None
-        Lines at the top that are no part of the table.
-    """
+    """How a file is to be read; each as typed, None where nothing was."""
 
     transpose: bool = False
     na_values: tuple[str, ...] | None = None
@@ -68,33 +54,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Table:
-    """Features and target of a person's table.
-
-    Attributes
-    ----------
-    file : str
-        Where it was found.
-    sha256 : str
-        Of the file.
-    X : ndarray of float64, shape (n, p)
-        NaN: missing. A category is a place in its list of values.
-    names : tuple of str, length p
-        Of the features, as in the file, without spaces around them.
-    categories : dict of int to list of str
-        Column of X → its values.
-    task : str
-        ``"classes"``, ``"labels"`` or ``"numbers"``.
-    y : int64 array of shape (n,), csr_matrix of int8 of shape (n, L), or float64 array of shape (n,)
-        Class codes, labels, or numbers.
-    targets : tuple of str
-        Names of the target columns.
-    class_names : tuple of str
-        Of the classes in the order of their codes; names of the labels; empty for numbers.
-    name_columns : tuple of (str, str)
-        Columns that were taken for names of samples, and why. One without a name is called "number 1" and so on.
-    left_out : tuple of str
-        Columns that were left out on request.
-    """
+    """Features and target of a person's table."""
 
     file: str
     sha256: str
@@ -145,38 +105,7 @@ def read_table(
     leave_out: Sequence[str] = (),
     categories: Sequence[str] = (),
 ) -> Table:
-    """Read a table.
-
-    Parameters
-    ----------
-    path : str
-        CSV, TSV or other delimited text, ARFF (all of these plain or compressed), XLSX or Parquet, by its ending.
-    targets : sequence of str
-        The class column, or several columns of labels; a text that is no column and has commas is several names.
-    kind : str, default="auto"
-        "classes", "numbers", or "auto": a single target of numbers with many different values is a number.
-    layout : Layout, optional
-        How the file is laid out.
-    keep : sequence of str
-        Columns that are features although they look like names of samples. Here and elsewhere, "number 1" is the
-        first column, and 0 its place, where no column has that name.
-    leave_out : sequence of str
-        Columns that are no features.
-    categories : sequence of str
-        Columns whose values are names although they look like numbers.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    DatasetError
-        As :func:`experiments.datasets.own.csv`; for two columns of one name, an infinite value (with row and
-        column), or a table without features.
-    ConfigError
-        For another kind, or a file of another format.
-    """
+    """Read a table."""
     if kind not in KINDS:
         raise wrong_name("kind of target (dataset.kind)", kind, KINDS)
     layout = layout or Layout()
@@ -233,22 +162,7 @@ def _shown(name: str, place: int) -> str:
 
 
 def column_names(path: str, layout: Layout | None = None) -> list[str]:
-    """Return the names of a table's columns.
-
-    Parameters
-    ----------
-    path, layout
-        As for :func:`read_table`.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    DatasetError, ConfigError
-        As :func:`read_table`.
-    """
+    """Return the names of a table's columns."""
     return _source(read_file(path, [Path.cwd()]), path, layout or Layout(), []).header
 
 

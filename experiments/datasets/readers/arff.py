@@ -20,16 +20,12 @@ from scipy import sparse
 
 from experiments.datasets.classes import exactly
 from experiments.datasets.column_kinds import EXACT, equal_as_floats
-from experiments.datasets.download.files import Content, read_files
+from experiments.datasets.download import Content, read_files
 from experiments.datasets.names import COMPARED, Column, check_row_names, find_columns, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData
-from experiments.datasets.readers.parsed_cache import cached_parse
 from experiments.errors import ConfigError, DatasetError
 from experiments.formatting import count
 from experiments.paths import Places
-
-#: Raised by one when the same bytes are read differently.
-_VERSION = 3
 
 #: An attribute's name and type: a name in quotation marks with backslashes before those inside, or with none before
 #: them, or a name without; the first that leaves a type.
@@ -44,22 +40,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Arff:
-    """What is in an ARFF file.
-
-    Attributes
-    ----------
-    names : list of str
-        Of the attributes.
-    values : list
-        Per attribute the list of its values if it is nominal, ``None`` if it is a number, ``"text"`` if it is text.
-    table : ndarray of float64, shape (n, number of attributes), or csr_matrix
-        Numbers; for a nominal attribute the place of the value in the list (an implicit zero is the first value).
-        For a text attribute the place in ``texts``; in a sparse file NaN throughout. NaN: missing.
-    file : str
-        For messages.
-    texts : mapping of int to list of str
-        Per text attribute of a dense file its distinct texts.
-    """
+    """What is in an ARFF file."""
 
     names: list[str]
     values: list[list[str] | str | None]
@@ -80,106 +61,33 @@ def arff(
     download: Mapping[str, Any] | None = None,
     class_names: Mapping[str, str] | None = None,
 ) -> RawData:
-    """Read an ARFF file, dense or sparse, plain or packed.
-
-    Parameters
-    ----------
-    path, places, files, sha256, download
-        As for :func:`experiments.datasets.download.files.read_files`; several files are parts of one table.
-    target : str or int, optional
-        The class attribute: its name, or its place (0-based; −1 is the last).
-    labels : sequence of str or int, optional
-        In place of ``target`` for multi-label data: the label attributes, by name or place, wherever they
-        stand. They
-        keep the file's order.
-    leave_out : str, int, or sequence of them
-        Attributes that are no features, such as row numbers.
-    class_names : mapping, optional
-        Readable names for the classes.
-
-    Returns
-    -------
-    RawData
-        Sparse if the file is.
-
-    Raises
-    ------
-    DatasetError
-        File missing or damaged, no such attribute, a row that does not fit the attributes (with file and line).
-    ConfigError
-        When neither or both of ``target`` and ``labels`` are given.
-    """
+    """Read an ARFF file, dense or sparse, plain or packed."""
     if (target is None) == (labels is None):
         raise ConfigError("an ARFF file needs either target (a class) or labels (several)")
     contents = read_files(places, path, files, sha256, download)
-    parameters = {"target": target, "labels": labels, "leave_out": leave_out, "class_names": class_names}
 
-    def made() -> RawData:
-        table = stacked([parse(each.data, each.name) for each in contents])
-        return raw_data(table, target=target, labels=labels, leave_out=leave_out, class_names=class_names)
-
-    return cached_parse(places, "arff", _VERSION, contents, parameters, made)
+    table = stacked([parse(each.data, each.name) for each in contents])
+    return raw_data(table, target=target, labels=labels, leave_out=leave_out, class_names=class_names)
 
 
 def mulan(
     files: Sequence[Mapping[str, Any]], *, places: Places | Sequence[Path], n_labels: int | None = None
 ) -> RawData:
-    """Read a multi-label data set of Mulan: ARFF files, and an XML file that names the labels.
-
-    Parameters
-    ----------
-    files : sequence of mapping
-        As for :func:`experiments.datasets.download.files.read_files`; the one whose path ends in ``.xml`` lists
-        the labels, the others are parts of one table.
-    places
-        Where to look.
-    n_labels : int, optional
-        How many labels there must be.
-
-    Returns
-    -------
-    RawData
-        Sparse if the files are. The labels have the order of the ARFF file.
-
-    Raises
-    ------
-    DatasetError
-        As :func:`arff`; a label that is missing from either file.
-    """
+    """Read a multi-label data set of Mulan: ARFF files, and an XML file that names the labels."""
     lists = [place for place, each in enumerate(files) if str(each.get("path", "")).endswith(".xml")]
     if len(lists) != 1 or len(files) < 2:
         raise ConfigError("a Mulan data set is one XML file and at least one ARFF file")
     contents = read_files(places, files=files)
 
-    def made() -> RawData:
-        listed = contents.pop(lists[0])
-        names = label_list(listed)
-        table = stacked([parse(each.data, each.name) for each in contents])
-        _check_label_list(table, names, listed.name, n_labels)
-        return raw_data(table, labels=names, listed_in=listed.name)
-
-    return cached_parse(places, "mulan", _VERSION, list(contents), {"n_labels": n_labels}, made)
+    listed = contents.pop(lists[0])
+    names = label_list(listed)
+    table = stacked([parse(each.data, each.name) for each in contents])
+    _check_label_list(table, names, listed.name, n_labels)
+    return raw_data(table, labels=names, listed_in=listed.name)
 
 
 def parse(content: bytes, name: str) -> Arff:
-    """Parse an ARFF file.
-
-    Parameters
-    ----------
-    content : bytes
-        UTF-8 text.
-    name : str
-        Of the file, for messages.
-
-    Returns
-    -------
-    Arff
-
-    Raises
-    ------
-    DatasetError
-        For what is no ARFF, with the line.
-    """
+    """Parse an ARFF file."""
     lines = _Lines(Content(name, content, "").text)
     if not lines.has_keywords:
         raise DatasetError(f"{name}: no @RELATION, @ATTRIBUTE or @DATA line found: is it ARFF?")
@@ -206,13 +114,7 @@ def parse(content: bytes, name: str) -> Arff:
 
 
 def stacked(tables: Sequence[Arff]) -> Arff:
-    """Put parts with the same attributes under one another.
-
-    Raises
-    ------
-    DatasetError
-        When the attributes differ.
-    """
+    """Put parts with the same attributes under one another."""
     first = tables[0]
     for other in tables[1:]:
         if (other.names, other.values) != (first.names, first.values):
@@ -247,28 +149,7 @@ def raw_data(
     class_names: Mapping[str, str] | None = None,
     listed_in: str | None = None,
 ) -> RawData:
-    """Take a table apart into features and a class, or features and labels.
-
-    Parameters
-    ----------
-    table : Arff
-        As parsed.
-    target, labels, leave_out, class_names
-        As for :func:`arff`.
-    listed_in : str, optional
-        The file that names the labels, for messages.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    DatasetError
-        No such attribute, a feature of text, one that names the rows, a row without a class, a label with
-        other values
-        than 0 and 1.
-    """
+    """Take a table apart into features and a class, or features and labels."""
     place = {name: index for index, name in enumerate(table.names)}
     wanted = sorted(_place(each, place, table.file, "label", listed_in) for each in labels or ())
     if target is not None:
@@ -314,13 +195,7 @@ def raw_data(
 
 
 def label_list(file: Content) -> list[str]:
-    """Read the names of an XML label list of Mulan, nested ones too.
-
-    Raises
-    ------
-    DatasetError
-        For what is no such list.
-    """
+    """Read the names of an XML label list of Mulan, nested ones too."""
     # Such lists need no document type, and without one there are no entities that could grow or read files.
     if b"<!DOCTYPE" in file.data or b"<!ENTITY" in file.data:
         raise DatasetError(f"{file.name} declares a document type, which a label list does not need")
@@ -390,10 +265,7 @@ class _Decoder(liac.ArffDecoder):
 
 
 def _read_exactly(decoder: liac.ArffDecoder, attributes: Sequence[tuple[str, Any]]) -> None:
-    """Make the decoder keep all of a number, and refuse whole ones that are different and equal as floats.
-
-    It cuts the fraction off in attributes declared as integer, which to Weka are numeric.
-    """
+    """Make the decoder keep all of a number, and refuse whole ones that are different and equal as floats."""
     for index, (name, kind) in enumerate(attributes):
         if kind in ("NUMERIC", "REAL", "INTEGER"):
             decoder._conversors[index] = _Number(name)

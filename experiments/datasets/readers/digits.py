@@ -12,25 +12,7 @@ _AT_ONCE = 2**22  # bytes
 
 
 def digits_of(text: str, delimiter: str, n_columns: int, words: Sequence[str] = ()) -> np.ndarray | None:
-    """Read rows of single digits with one character between them.
-
-    Parameters
-    ----------
-    text : str
-        The rows, without names of columns and without an empty line at the end.
-    delimiter : str
-        What separates the cells.
-    n_columns : int
-        Number of cells in a row.
-    words : sequence of str
-        What means a missing value.
-
-    Returns
-    -------
-    ndarray of int8, shape (n, n_columns), or None
-        None for any other text: cells of two characters, blanks, quotes, missing values, or so few rows that a
-        column could be one of row numbers.
-    """
+    """Read rows of single digits with one character between them."""
     width = 2 * n_columns
     if text[width - 1 : width + 1] == "\r\n":
         text = text.replace("\r\n", "\n")

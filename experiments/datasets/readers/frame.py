@@ -57,38 +57,7 @@ _PLAIN_MARKS = ("", "?", "<NA>")
 
 
 class FrameReader:
-    """A data frame that becomes features and a class, or features and labels.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns named by text.
-    file : str
-        Where it is from, for messages.
-    place_of : callable
-        Row number (0-based) → where the row stands in the file, for messages.
-    hint : str
-        What a message adds when a column is not there.
-    decimal : str, optional
-        The decimal point of numbers in text, ``"."`` or ``","``, where the user can choose it: in a format without
-        types, in which a class that is text may be a number.
-    header : sequence of str, optional
-        Names as they stand in the file, where those of the frame were made different from one another.
-    named : bool
-        Whether the file has names at all.
-    cells : callable, optional
-        Place of a column → its cells as they stand in the file, missing ones too.
-    words : sequence of str
-        Words that mean a missing value; of the usual ones those that are in the file.
-    words_given : bool
-        Whether the user said which words mean a missing value.
-    line_with : callable, optional
-        Name → line that holds it, if one does, for messages.
-    turnable : bool
-        Whether a table of the format may have a line for each feature.
-    digits : ndarray of int8, shape (n, columns of the frame), optional
-        All cells, if these are single digits; features then keep that type, and need no look at each.
-    """
+    """A data frame that becomes features and a class, or features and labels."""
 
     def __init__(
         self,
@@ -128,24 +97,7 @@ class FrameReader:
         self._header = header
 
     def place(self, column: Column, key: str) -> int:
-        """Return the place of a column.
-
-        Parameters
-        ----------
-        column : str or int
-            Its name or place.
-        key : str
-            Where it was typed, for messages: ``"target"``.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        DatasetError
-            No such column, or several of that name.
-        """
+        """Return the place of a column."""
         text = str(column)
         found = find_columns(column, self._header)
         if not found or (len(found) == 1 and text in self._names and text not in self._header):
@@ -219,30 +171,7 @@ class FrameReader:
         nominal: Column | Sequence[Column],
         kept: Sequence[int] = (),
     ) -> RawData:
-        """Take the frame apart.
-
-        Parameters
-        ----------
-        target : str, int, or sequence of them
-            The class column, by name or place; several are labels.
-        leave_out : str, int, or sequence of them
-            Columns that are no features.
-        nominal : str, int, or sequence of them
-            Columns that hold names even where they look like numbers.
-        kept : sequence of int
-            Places of columns that are features though they look like numbers of rows.
-
-        Returns
-        -------
-        RawData
-
-        Raises
-        ------
-        DatasetError
-            No such column, or two of that name; text among numbers, numbers with a comma or in hexadecimal, whole
-            numbers that are equal as floats, dates, lists, names of rows; two features of one name; a row without a
-            class; a label other than 0 and 1.
-        """
+        """Take the frame apart."""
         self._kept = set(kept)
         single = isinstance(target, str) or not isinstance(target, Sequence)
         wanted = [self.place(each, "target") for each in listed(target)]

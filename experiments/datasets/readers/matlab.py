@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-from experiments.datasets.download.files import Content, read_file, reason_of
+from experiments.datasets.download import Content, read_file, reason_of
 from experiments.datasets.names import Column, check_first_column, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData, as_text, numbered_names, without_columns
 from experiments.errors import DatasetError
@@ -37,44 +37,7 @@ def matlab(
     make_sparse: bool = False,
     leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read a MATLAB file (up to version 7.2), plain or packed.
-
-    Parameters
-    ----------
-    path, places, sha256, download
-        As for :func:`experiments.datasets.download.files.read_file`.
-    features, target : str or sequence of str
-        Names of the variables with the n × p matrix (dense or sparse) and with the n classes (numbers, rows of
-        characters, or a cell array of texts), or with the labels as a matrix of more than one column. Several
-        variables are parts that follow one another, row by row.
-    feature_names : sequence of str, optional
-        Names for the columns; numbered ones if not given.
-    class_names : mapping, optional
-        Readable names for the classes.
-    label_names : sequence of str, optional
-        Names for the label columns; numbered ones if not given.
-    labels_in_rows : bool
-        Whether the file holds the labels as L × n.
-    absent : int
-        What stands for a label that a row does not have: 0 or −1.
-    first_rows : int, optional
-        Only that many rows are taken.
-    make_sparse : bool
-        Whether a table that is mostly zeros, and stored dense, becomes sparse.
-    leave_out : str, int, or sequence of them
-        Columns that are no features, by name or place (0-based).
-
-    Returns
-    -------
-    RawData
-        ``X`` in the file's own storage, dense or sparse, unless ``make_sparse``.
-
-    Raises
-    ------
-    DatasetError
-        File missing, damaged, no MATLAB file or one of version 7.3, or without these variables; a target that is
-        neither numbers nor text, or that has no class in a row; a first column without a name that counts the rows.
-    """
+    """Read a MATLAB file (up to version 7.2), plain or packed."""
     file = read_file(path, places, sha256, download)
     variables = _variables(file)
     X = _stacked([_table(variables, name, file.name) for name in _listed(features)], file.name, features)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from experiments.datasets.download.files import Content, decoded
+from experiments.datasets.download import Content, decoded
 from experiments.datasets.names import Column
 from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, cells_of, first_lines, line_at
 from experiments.datasets.readers.frame import FrameReader
@@ -20,37 +20,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}
 
 
 class TextFile:
-    """A text file as a data frame, and the reader that takes it apart.
-
-    Parameters
-    ----------
-    file : Content
-        The file.
-    path : str
-        As it was typed: its ending says whether tabs separate cells.
-    delimiter, decimal, header, skip_lines, na_values, encoding
-        As for :func:`experiments.datasets.own.csv`.
-    wanted : sequence of str or int
-        Columns that are asked for.
-    transpose : bool
-        Whether the file has a line for each feature: a first cell that names it, then a cell for each sample.
-    digits : bool
-        Whether a file of single digits may be kept as bytes.
-
-    Attributes
-    ----------
-    name : str
-        Of the file, for messages.
-    frame : DataFrame
-        Its cells; numbers where a column holds nothing else.
-    header : list of str or None
-        The names as they stand in the file.
-
-    Raises
-    ------
-    DatasetError, ConfigError
-        As :func:`experiments.datasets.own.csv`.
-    """
+    """A text file as a data frame, and the reader that takes it apart."""
 
     def __init__(
         self,
@@ -137,27 +107,7 @@ class TextFile:
 
 
 def in_utf8(file: Content, encoding: str | None) -> Content:
-    """Bring a text file to UTF-8.
-
-    Parameters
-    ----------
-    file : Content
-        As it was found.
-    encoding : str or None
-        Its encoding, by a name that Python knows; None for UTF-8.
-
-    Returns
-    -------
-    Content
-        In UTF-8.
-
-    Raises
-    ------
-    ConfigError
-        For an encoding that there is not.
-    DatasetError
-        When the file is of another one, with the line.
-    """
+    """Bring a text file to UTF-8."""
     if encoding is None:
         advice = "or say its encoding, such as dataset.encoding=cp1252 (Windows, western Europe)"
         if file.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -30,31 +30,7 @@ def with_words(
     nominal: Column | Sequence[Column],
     text: Column | Sequence[Column],
 ) -> RawData:
-    """Take a table apart, with columns of free text as counts of words.
-
-    A count depends on its sample alone. Which words are counted depends on all samples: those that occur in two of
-    them or more. Neither class nor label is looked at.
-
-    Parameters
-    ----------
-    reader : FrameReader
-        Of the table.
-    target, leave_out, nominal
-        As for :meth:`experiments.datasets.readers.frame.FrameReader.raw`.
-    text : str, int, or sequence of them
-        Columns of free text, by name or place.
-
-    Returns
-    -------
-    RawData
-        Words come after all other columns, as ``column:word``, in alphabetical order; X then is sparse.
-
-    Raises
-    ------
-    DatasetError
-        As the reader; for a column that is the target or nominal too, that holds numbers, or in which no word
-        occurs in two samples.
-    """
+    """Take a table apart, with columns of free text as counts of words."""
     columns = listed(text)
     places = [reader.place(each, "text") for each in columns]
     for key, others in (("target", target), ("nominal", nominal)):

@@ -25,8 +25,8 @@ NAMES = [
 SOME = ("5.0", "1e3", "010", "null", "true", "2020-01-01", "é")
 READERS = [
     *(f"own.{name}" for name in ("csv", "parquet", "arff", "libsvm", "mat")),
-    *(f"local_file.{name}" for name in ("arff", "cluto", "delimited", "matlab")),
-    *(f"local_file.{name}" for name in ("mulan", "orange_tab", "r_data", "spreadsheet")),
+    "readers.arff.arff", "readers.text.cluto", "readers.text.delimited", "readers.matlab.matlab",
+    "readers.arff.mulan", "readers.text.orange_tab", "readers.spreadsheet.r_data", "readers.spreadsheet.spreadsheet",
     "openml.openml", "bundled.scikit_learn", "plink.plink",
     *(f"synthetic.{name}" for name in ("epistasis", "parity", "clusters")),
 ]  # fmt: skip
@@ -200,7 +200,7 @@ def test_names_of_classes_and_of_informative_columns_in_a_yaml_file(here):
     (here / "conf" / "dataset").mkdir(parents=True)
     (here / "conf" / "dataset" / "mine.yaml").write_text(
         "name: 1e3\ntask: multiclass\nsource:\n"
-        "  _target_: experiments.datasets.local_file.delimited\n  path: t.csv\n"
+        "  _target_: experiments.datasets.readers.text.delimited\n  path: t.csv\n"
         "  target: y\n  header: yes\n  class_names: {0: no, 1: yes}\ninformative: [1e3]\n"
     )
     data = loaded("dataset=mine", "--config-dir", "conf", f"paths.local_data={here}")

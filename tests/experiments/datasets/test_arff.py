@@ -6,14 +6,13 @@ import lzma
 
 import numpy as np
 import pytest
+from own_data import READERS
 from scipy import sparse
 
 from experiments.datasets import DatasetError, load
-from experiments.datasets.download.files import Content
+from experiments.datasets.download import Content
 from experiments.datasets.readers.arff import label_list, parse
 from experiments.errors import ConfigError
-
-READER = "experiments.datasets.local_file"
 
 DENSE = """% a comment
 @relation 'small: -C 2'
@@ -51,7 +50,7 @@ def table(text, name="small.arff"):
 
 
 def block(path="small.arff", reader="arff", task="multiclass", **settings):
-    source = {"_target_": f"{READER}.{reader}", **settings}
+    source = {"_target_": READERS[reader], **settings}
     if path:
         source["path"] = path
     return {"name": "small", "task": task, "source": source}
