@@ -15,12 +15,13 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
 #: Numbers with commas, or beyond all others: no classes either, when there are many.
 _OTHER_NUMBER = re.compile(r"[+-]?(?:\d[\d.,]*(?:[eE][+-]?\d{1,4})?|inf(?:inity)?)", re.IGNORECASE)
 _WHOLE = re.compile(r"[+-]?\d+")
+_IS_WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?")
 _INT64 = range(-(2**63), 2**63)
 
-#: With more classes than this, all of them numbers, a target is numeric when a class has fewer rows than three on
-#: average: no protocol could split them, and the error should say why.
+#: A target is numeric, here and in the command rank, with more different numbers than this, and fewer rows than ten
+#: to each on average, or numbers that are not whole.
 _MOST_CLASSES = 10
-_ROWS_PER_CLASS = 3
+_ROWS_PER_CLASS = 10
 
 
 def classes_of_texts(
@@ -60,13 +61,16 @@ def check_target_is_no_number(class_names: Iterable[str], n_rows: int, target: s
     column = "the target" if target is None else f"the target column {target!r}"
     raise DatasetError(
         f"{column} is numeric: {len(names)} different numbers in {n_rows} rows; say dataset.task=regression, "
-        "choose a column of classes (dataset.target), or make classes of the numbers, such as low and high"
+        "choose a column of classes (dataset.target), or make names of the numbers, such as low and high"
     )
 
 
 def is_numeric_target(class_names: Sequence[str], n_rows: int) -> bool:
     """Whether classes look like the values of a numeric target."""
-    return n_rows < _ROWS_PER_CLASS * len(class_names) and are_many_numbers(class_names)
+    if not are_many_numbers(class_names):
+        return False
+    few = n_rows < _ROWS_PER_CLASS * len(class_names)
+    return few or not all(_IS_WHOLE.fullmatch(str(each)) for each in class_names)
 
 
 def are_many_numbers(class_names: Sequence[str]) -> bool:

@@ -312,6 +312,9 @@ def _bounded(stream: IO[bytes], name: str) -> bytes:
 
 def decoded(content: bytes, name: str) -> str:
     """Decode UTF-8; the error names the line."""
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise DatasetError(f"{name}, line {line}: a NUL character, which text does not have; take it out")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

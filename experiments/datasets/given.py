@@ -79,7 +79,9 @@ def texts_of_classes(labels: np.ndarray, place_of: Callable[[int], str]) -> np.n
                 f"{place_of(row)}: the class {as_text(label)} is text in some rows and a number in others; make "
                 "all of them text, or all numbers"
             )
-    return np.array([as_text(each) for each in labels])
+    return np.array(
+        [as_text(each) for each in labels], dtype=object
+    )  # a fixed width would drop a NUL at the end
 
 
 def label_numbers(labels: np.ndarray, names: Sequence[str], place_of: Callable[[int], str]) -> np.ndarray:

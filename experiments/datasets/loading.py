@@ -252,11 +252,12 @@ def _read(source: Mapping[str, Any], places: Places, groups: str | None = None) 
             )
         if groups in map(str, listed(settings.get("target") or ())):
             raise ConfigError(f"dataset.groups={groups} is the target too; name another column")
-        settings["leave_out"] = [*listed(settings.get("leave_out") or ()), groups]
+        left_out = listed(settings.get("leave_out") or ())
+        settings["leave_out"] = [*left_out, groups]
     try:
         raw = reader(**settings)
         if groups is not None:  # read as the classes are, by their text
-            settings |= {"target": groups, "leave_out": listed(settings["target"])}
+            settings |= {"target": groups, "leave_out": [*left_out, *listed(settings["target"])]}
             try:
                 raw = replace(raw, groups=np.asarray(reader(**settings).labels))
             except DatasetError as error:

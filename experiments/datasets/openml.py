@@ -96,15 +96,11 @@ def _description(
             if data_id is None:
                 raise DatasetError(f"{what}: {server} lists no active data set of that name and version")
         elif data_id is None:
-            cached = (package.datasets.get_dataset(int(each.parent.name)) for each in _cached(folder))
-            data_id = next(
-                (
-                    each.dataset_id
-                    for each in cached
-                    if (each.name, each.version) == (name, version or each.version)
-                ),
-                None,
-            )
+            for each in _cached(folder):
+                about = package.datasets.get_dataset(int(each.parent.name))
+                if about.name == name and version in (None, about.version):
+                    data_id = about.dataset_id
+                    break
         if not allowed and (data_id is None or not (folder / str(data_id) / "description.xml").is_file()):
             raise MissingFileError(f"{str(missing).splitlines()[0]}; {what} is not in the cache {cache}")
         # Without a download, the description in the cache and its file are used or nothing is.

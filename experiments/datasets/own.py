@@ -25,7 +25,6 @@ from experiments.datasets.readers.frame import FrameReader
 from experiments.datasets.readers.parquet import parquet_frame
 from experiments.datasets.readers.svmlight import svmlight
 from experiments.datasets.readers.text_file import TextFile
-from experiments.datasets.readers.words import with_words
 from experiments.errors import ConfigError, DatasetError
 from experiments.paths import Places
 
@@ -43,7 +42,6 @@ def csv(
     encoding: str | None = None,
     leave_out: Column | Sequence[Column] = (),
     nominal: Column | Sequence[Column] = (),
-    text: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a delimited text file with a header line, plain or packed (gzip, bzip2, xz)."""
     needed("csv", path=path, target=target)
@@ -58,16 +56,14 @@ def csv(
         skip_lines=skip_lines,
         na_values=None if na_values is None else [str(each) for each in listed(na_values)],
         encoding=encoding,
-        wanted=[*listed(target), *listed(nominal), *listed(leave_out), *listed(text)],
-        digits=not listed(nominal) and not listed(text),
+        wanted=[*listed(target), *listed(nominal), *listed(leave_out)],
     )
     columns = source.reader()
     as_text = [columns.place(each, "nominal") for each in listed(nominal)]
-    as_text += [columns.place(each, "text") for each in listed(text)]
     if isinstance(target, str | int):
         as_text.append(columns.place(target, "target"))
     source.as_texts(as_text)
-    return with_words(source.reader(), target, leave_out, nominal, text)
+    return source.reader().raw(target, leave_out, nominal)
 
 
 def parquet(
@@ -78,7 +74,6 @@ def parquet(
     na_values: str | Sequence[str] = (),
     leave_out: Column | Sequence[Column] = (),
     nominal: Column | Sequence[Column] = (),
-    text: Column | Sequence[Column] = (),
 ) -> RawData:
     """Read a Parquet file."""
     needed("parquet", path=path, target=target)
@@ -90,7 +85,7 @@ def parquet(
     header = list(frame.columns)
     frame.columns = made_different(header)
     reader = FrameReader(frame, file.name, lambda row: f"row {row}", header=header, cells=stored, words=words)
-    return with_words(reader, target, leave_out, nominal, text)
+    return reader.raw(target, leave_out, nominal)
 
 
 def arff(

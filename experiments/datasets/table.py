@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from experiments.datasets.classes import check_target_is_no_number
+from experiments.datasets.classes import check_target_is_no_number, is_numeric_target
 from experiments.datasets.download import Content, read_file
 from experiments.datasets.names import COMPARED, Column, as_typed, find_columns, is_nameless
 from experiments.datasets.numbers import check_one_target
@@ -34,9 +34,6 @@ KINDS = ("auto", "classes", "numbers")
 
 #: What stands for the name of a column that has none; the first is number 1.
 _NUMBERED = re.compile(r"number (\d+)")
-
-#: A target of numbers with more different ones than this, and fewer samples to each than the second, is a number.
-_MOST_CLASSES, _SAMPLES_PER_CLASS = 10, 10
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,7 @@ def read_table(
     task = "numbers" if numeric else ("classes" if len(wanted) == 1 else "labels")
     class_names: tuple[str, ...] = ()
     if task == "classes":
-        y, class_names = _classes(raw)
+        y, class_names = _classes(raw, kind)
     elif task == "labels":
         y, class_names = sparse.csr_matrix(raw.labels, dtype=np.int8), tuple(raw.label_names or ())
     return Table(
@@ -201,7 +198,6 @@ def _source(file: Content, path: str, layout: Layout, wanted: Sequence[Column]) 
         encoding=layout.encoding,
         wanted=wanted,
         transpose=layout.transpose,
-        digits=False,
     )
     header = list(text.header or text.frame.columns)[: text.frame.shape[1]]
     return _Source(file, text.frame, text.reader, header, text.as_texts, layout.decimal)
@@ -276,9 +272,7 @@ def _is_numeric(column: pd.Series, kind: str) -> bool:
     if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
         return False
     known = column.dropna().to_numpy(dtype=np.float64)
-    distinct = np.unique(known)
-    whole = bool((known == np.floor(known)).all())
-    return len(distinct) > _MOST_CLASSES and (not whole or len(known) < _SAMPLES_PER_CLASS * len(distinct))
+    return is_numeric_target([as_text(each) for each in np.unique(known)], len(known))
 
 
 def _numbers(source: _Source, place: int, reader: FrameReader) -> np.ndarray:
@@ -317,9 +311,10 @@ def _check_values(X: np.ndarray, raw: RawData, file: str, name_columns: Sequence
         )
 
 
-def _classes(raw: RawData) -> tuple[np.ndarray, tuple[str, ...]]:
+def _classes(raw: RawData, kind: str) -> tuple[np.ndarray, tuple[str, ...]]:
     distinct, codes = np.unique(raw.labels, return_inverse=True)
     readable = {str(key): str(value) for key, value in (raw.class_names or {}).items()}
     texts = [as_text(each) for each in distinct]
-    check_target_is_no_number(texts, len(codes), raw.target)
+    if kind == "auto":
+        check_target_is_no_number(texts, len(codes), raw.target)
     return codes.astype(np.int64), tuple(readable.get(text, text) for text in texts)

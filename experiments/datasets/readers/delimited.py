@@ -13,13 +13,11 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from experiments.datasets.download import Content
 from experiments.datasets.names import find_columns
 from experiments.datasets.raw import numbered_names
-from experiments.datasets.readers.digits import digits_of
 from experiments.errors import DatasetError
 
 #: Words that mean a missing value unless others are named, beside the empty cell: those of pandas, and the mark of
@@ -232,6 +230,7 @@ class TextTable:
         self._decimal = decimal
         self._hint = hint
         self._known: dict[int, pd.Series] = {}
+        self._text_places: list[int] = []
         if lines.header is None:
             self.names, self.header = numbered_names(lines.n_columns), None
         else:
@@ -249,6 +248,8 @@ class TextTable:
             if self.header is not None:
                 del self.header[-1]
         frame.columns = self.names
+        texts = [not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
+        self._text_places = [place for place, is_text in enumerate(texts) if is_text]
         return frame
 
     def _without_blanks(self, frame: pd.DataFrame, place: int) -> None:
@@ -263,10 +264,6 @@ class TextTable:
             numbers = pd.to_numeric(bare, errors="coerce")
             only = (numbers.notna() | bare.isna()).all() and self._decimal == "."
             frame.isetitem(place, numbers if only else bare)
-
-    def digits(self) -> np.ndarray | None:
-        """Read the cells as bytes, where each is a single digit, as :func:`digits_of` does."""
-        return digits_of(self._rows_text, self.lines.delimiter, self.lines.n_columns, self.words)
 
     def texts(self, places: Sequence[int]) -> dict[int, pd.Series]:
         """Return the cells of columns as text, blanks around them taken off; missing ones are NaN."""
@@ -284,8 +281,10 @@ class TextTable:
         return self._known[place]
 
     def _know(self, places: Sequence[int]) -> None:
-        unknown = sorted({place for place in places if place not in self._known})
-        if unknown:
+        if not set(places) <= set(
+            self._known
+        ):  # all columns of text in one pass, as one is asked for after another
+            unknown = sorted({*places, *self._text_places} - set(self._known))
             cells = self._read(None, unknown)
             self._known |= {place: cells[place].fillna("").map(str.strip) for place in unknown}
 

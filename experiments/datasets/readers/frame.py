@@ -74,7 +74,6 @@ class FrameReader:
         words_given: bool = True,
         line_with: Callable[[str], int | None] | None = None,
         turnable: bool = True,
-        digits: np.ndarray | None = None,
     ) -> None:
         self._frame = frame
         self._names = [str(each) for each in frame.columns]
@@ -88,7 +87,6 @@ class FrameReader:
         self._words_given = words_given
         self._line_with = line_with
         self._turnable = turnable
-        self._digits = digits
         self._kept: set[int] = set()
         header = list(self._names if header is None else header)
         self._twice = {
@@ -199,8 +197,6 @@ class FrameReader:
 
     def _features(self, kept: Sequence[int], named: set[int]) -> tuple[np.ndarray, dict[int, list[str]]]:
         """Return columns as numbers, and the values of those that are nominal."""
-        if self._digits is not None and not named:
-            return np.take(self._digits, kept, axis=1), {}
         X = np.empty((len(self._frame), len(kept)))
         values = {}
         for new, place in enumerate(kept):
@@ -311,12 +307,21 @@ class FrameReader:
                     f"numbers; if its values are names, say dataset.nominal={as_typed(name)}{words}"
                 )
         self._check_missing_words(place, there)
+        self._check_nul(column[there], name)
         texts = [self._text(each) for each in column[there]]
         distinct, codes = np.unique(texts, return_inverse=True)
         self._check_names(place, distinct, len(texts), as_names)
         coded = np.full(len(column), np.nan)
         coded[there] = codes
         return coded, [str(each) for each in distinct]
+
+    def _check_nul(self, column: pd.Series, name: str) -> None:
+        """Refuse NUL characters: arrays of text drop them at the end, and two values would become one."""
+        for cell in column.unique():
+            if isinstance(cell, str) and "\0" in cell:
+                raise DatasetError(
+                    f"{self._file}: column {name!r} has a NUL character in {cell!r}; take it out"
+                )
 
     def _is_text(self, column: pd.Series, there: np.ndarray) -> bool:
         """Whether the format says that the column is text: then it holds names, whatever they look like."""
@@ -371,8 +376,7 @@ class FrameReader:
             raise DatasetError(
                 f"{self._file}: column {place if nameless else repr(name)} holds another text in every row; if it "
                 "names "
-                f"the rows, leave it out: dataset.leave_out={column}; if it is free text, dataset.text={column} "
-                f"counts its words; if neither, say dataset.nominal={column}"
+                f"the rows, leave it out: dataset.leave_out={column}; else say dataset.nominal={column}"
             )
         if are_dates(distinct):
             raise DatasetError(
@@ -481,6 +485,7 @@ class FrameReader:
             )
         self._check_kind(column, name, "class")
         self._check_lists(column, column.notna().to_numpy(), name)
+        self._check_nul(column, name)
         class_names: dict[str, str] = {}
         if pd.api.types.is_numeric_dtype(column.dtype):
             classes = column.to_numpy()

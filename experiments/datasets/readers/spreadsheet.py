@@ -163,26 +163,20 @@ def _r_times(
     return construct
 
 
-def _r_integer64(values: Any, attributes: Mapping[str, Any]) -> pd.api.extensions.ExtensionArray:
-    """Read the whole numbers of the package bit64, which lie in what R takes for floats."""
-    whole = np.ascontiguousarray(np.ma.getdata(values), dtype=np.float64).view(np.int64)
-    return pd.arrays.IntegerArray(whole, whole == np.iinfo(np.int64).min)
+def _not_read(values: Any, attributes: Mapping[str, Any]) -> Any:
+    """Refuse a class whose stored numbers mean something else, such as days or the bits of a whole number."""
+    raise TypeError(
+        f"columns of R's class {' '.join(map(str, attributes['class']))} are not read; convert them in R"
+    )
 
 
-#: R has numbers in these, which say nothing of what they are: base R, then data.table, hms, chron and zoo.
-_R_TIMES = {
+#: R has numbers in these, which do not say what they are: base R, then other packages.
+_R_TIMES: dict[str, Callable[..., Any]] = {
     "Date": _r_times(pd.to_datetime, "D"),
     "POSIXct": _r_times(pd.to_datetime, "s"),
     "difftime": _r_times(pd.to_timedelta, "s"),
-    "IDate": _r_times(pd.to_datetime, "D"),
-    "ITime": _r_times(pd.to_timedelta, "s"),
-    "hms": _r_times(pd.to_timedelta, "s"),
-    "dates": _r_times(pd.to_datetime, "D"),
-    "chron": _r_times(pd.to_datetime, "D"),
-    "times": _r_times(pd.to_timedelta, "D"),
-    "yearmon": _r_times(pd.to_datetime, "D"),
-    "yearqtr": _r_times(pd.to_datetime, "D"),
-    "integer64": _r_integer64,
+    **dict.fromkeys(("IDate", "ITime", "hms", "dates", "chron", "times", "yearmon", "yearqtr"), _not_read),
+    "integer64": _not_read,
 }
 
 
@@ -200,7 +194,7 @@ def _r_classes(found: Any, name: str, file: str) -> np.ndarray:
             f"{count(missing.size, 'row has', 'rows have')} none"
         )
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return column.to_numpy(dtype=np.int64) if column.dtype == "Int64" else column.to_numpy()
+        return column.to_numpy()
     return np.array([str(each) for each in column])
 
 

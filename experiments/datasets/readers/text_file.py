@@ -7,8 +7,6 @@ import csv
 import io
 from collections.abc import Sequence
 
-import pandas as pd
-
 from experiments.datasets.download import Content, decoded
 from experiments.datasets.names import Column
 from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, cells_of, first_lines, line_at
@@ -35,7 +33,6 @@ class TextFile:
         encoding: str | None = None,
         wanted: Sequence[Column] = (),
         transpose: bool = False,
-        digits: bool = True,
     ) -> None:
         if decimal not in (".", ","):
             raise ConfigError(f"dataset.decimal={decimal!r} is neither '.' nor ','")
@@ -70,12 +67,8 @@ class TextFile:
         self._words_given = na_values is not None
         self._words = [each for each in words if self._words_given or each in text]
         self._skip_lines = skip_lines
-        self._digits = self._table.digits() if digits else None
         self.name = file.name
-        if self._digits is None:
-            self.frame = self._table.frame()
-        else:
-            self.frame = pd.DataFrame(self._digits, columns=self._table.names, copy=False)
+        self.frame = self._table.frame()
         self.header = self._table.header
 
     def reader(self) -> FrameReader:
@@ -93,16 +86,11 @@ class TextFile:
             words=self._words,
             words_given=self._words_given,
             line_with=table.line_with if self._named and self._skip_lines is None else None,
-            digits=self._digits,
         )
 
     def as_texts(self, places: Sequence[int]) -> None:
         """Put the text of the cells of some columns in place of numbers; missing ones are NaN."""
-        if self._digits is None:
-            found = self._table.texts(places)
-        else:
-            found = {place: self.frame.iloc[:, place].astype(str) for place in places}
-        for place, texts in found.items():
+        for place, texts in self._table.texts(places).items():
             self.frame.isetitem(place, texts)
 
 

@@ -26,7 +26,8 @@ SOME = ("5.0", "1e3", "010", "null", "true", "2020-01-01", "é")
 READERS = [
     *(f"own.{name}" for name in ("csv", "parquet", "arff", "libsvm", "mat")),
     "readers.arff.arff", "readers.text.cluto", "readers.text.delimited", "readers.matlab.matlab",
-    "readers.arff.mulan", "readers.text.orange_tab", "readers.spreadsheet.r_data", "readers.spreadsheet.spreadsheet",
+    "readers.arff.mulan", "readers.text.orange_tab",
+    "readers.spreadsheet.r_data", "readers.spreadsheet.spreadsheet",
     "openml.openml", "bundled.scikit_learn", "plink.plink",
     *(f"synthetic.{name}" for name in ("epistasis", "parity", "clusters")),
 ]  # fmt: skip
