@@ -143,8 +143,10 @@ def mat(
         _check_mat_labels(labels, path, [target] * labels.shape[1], "column" if turned else "row")
         names = [f"y{number}" for number in range(1, labels.shape[1] + 1)]
     else:
+        variables = matlab_files.variables_of(_read(path, places))  # once, for all labels
         parts = [
-            matlab_files.matlab(path, features, each, places=places, leave_out=leave_out) for each in target
+            matlab_files.matlab(path, features, each, places=places, leave_out=leave_out, variables=variables)
+            for each in target
         ]
         raw, names = parts[0], list(target)
         for name, part in zip(names, parts, strict=True):

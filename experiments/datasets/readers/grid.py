@@ -30,7 +30,8 @@ def sheet_grid(file: Content, sheet: str | None = None, skip_lines: int = 0) -> 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it tells of each style that it has no use for
             book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
-            read = {each.title: _rows(each) for each in book.worksheets}
+            named = [sheet] if sheet in book.sheetnames else book.sheetnames
+            read = {each.title: _rows(each) if each.title in named else [] for each in book.worksheets}
     except Exception as error:  # the package raises many kinds on damaged input
         raise DatasetError(
             f"{file.name} cannot be read as a spreadsheet ({reason_of(error, file)})"

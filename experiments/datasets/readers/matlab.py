@@ -17,6 +17,8 @@ from experiments.datasets.raw import Matrix, RawData, as_text, numbered_names, w
 from experiments.errors import DatasetError
 from experiments.paths import Places
 
+#: Where the name of the file stands among its variables; no variable can have this name.
+_FILE = "."
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
@@ -36,13 +38,15 @@ def matlab(
     first_rows: int | None = None,
     make_sparse: bool = False,
     leave_out: Column | Sequence[Column] = (),
+    variables: Mapping[str, Any] | None = None,
 ) -> RawData:
     """Read a MATLAB file (up to version 7.2), plain or packed."""
-    file = read_file(path, places, sha256, download)
-    variables = _variables(file)
-    X = _stacked([_table(variables, name, file.name) for name in _listed(features)], file.name, features)
-    parts = [_target(variables, name, file.name, labels_in_rows) for name in _listed(target)]
-    labels = _stacked(parts, file.name, target)
+    if variables is None:
+        variables = variables_of(read_file(path, places, sha256, download))
+    file = variables[_FILE]
+    X = _stacked([_table(variables, name, file) for name in _listed(features)], file, features)
+    parts = [_target(variables, name, file, labels_in_rows) for name in _listed(target)]
+    labels = _stacked(parts, file, target)
     if labels.ndim == 2 and min(labels.shape) == 1:
         labels = (labels.toarray() if sparse.issparse(labels) else labels).ravel()
     if labels.ndim == 2:
@@ -56,15 +60,15 @@ def matlab(
     if make_sparse:
         X = sparse.csr_matrix(X)
     if not feature_names and not listed(leave_out):
-        check_first_column(X, file.name, "let it not be the first")
-    lengths = [int(_variable(variables, name, file.name).shape[0]) for name in _listed(features)]
+        check_first_column(X, file, "let it not be the first")
+    lengths = [int(_variable(variables, name, file).shape[0]) for name in _listed(features)]
 
     def place_of(row: int) -> str:
-        return _place(file.name, _listed(features), lengths, row)
+        return _place(file, _listed(features), lengths, row)
 
     names = feature_names or numbered_names(X.shape[1])
     raw = RawData(X, labels, names, class_names, label_names, place_of=place_of)
-    return without_columns(raw, leave_out, file.name)
+    return without_columns(raw, leave_out, file)
 
 
 def _place(file: str, names: Sequence[str], lengths: Sequence[int], row: int) -> str:
@@ -76,7 +80,8 @@ def _place(file: str, names: Sequence[str], lengths: Sequence[int], row: int) ->
     return f"{file}, variable {names[part]!r}, row {row + 1} (counted from 1)"
 
 
-def _variables(file: Content) -> dict[str, Any]:
+def variables_of(file: Content) -> dict[str, Any]:
+    """Return the variables of a MATLAB file, and its name."""
     if file.data.startswith((b"MATLAB 7.3", _HDF5)):
         raise DatasetError(
             f"{file.name} is a MATLAB 7.3 file (HDF5), which is not read; save it again with save -v7"
@@ -87,7 +92,9 @@ def _variables(file: Content) -> dict[str, Any]:
         raise DatasetError(
             f"{file.name} cannot be read as a MATLAB file ({reason_of(error, file)})"
         ) from error
-    return {name: value for name, value in variables.items() if not name.startswith("__")}
+    return {_FILE: file.name} | {
+        name: value for name, value in variables.items() if not name.startswith("__")
+    }
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:
@@ -96,7 +103,7 @@ def _listed(names: str | Sequence[str]) -> list[str]:
 
 def _variable(variables: Mapping[str, Any], name: str, file: str) -> Any:
     if name not in variables:
-        there = ", ".join(variables) or "none"
+        there = ", ".join(each for each in variables if each != _FILE) or "none"
         raise DatasetError(f"{file} has no variable {name!r} (it has {there}){suggestion(name, variables)}")
     return variables[name]
 

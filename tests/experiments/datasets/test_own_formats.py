@@ -7,7 +7,7 @@ from written_tables import loaded, typed
 
 from experiments.datasets.encoding import coded
 from experiments.datasets.raw import RawData
-from experiments.datasets.readers import svmlight
+from experiments.datasets.readers import matlab, svmlight
 from experiments.errors import DatasetError
 
 
@@ -91,3 +91,13 @@ def test_a_place_is_that_of_the_source_though_rows_are_left_out():
         coded(raw, "multiclass", missing="most_frequent")
     with pytest.raises(DatasetError, match=r"2 values are missing.*most_frequent .*drop_rows .*error"):
         coded(raw, "multiclass")
+
+
+def test_a_mat_file_is_parsed_once_for_all_labels(here, monkeypatch):
+    parsed = []
+    read = matlab.loadmat
+    monkeypatch.setattr(matlab, "loadmat", lambda *args: parsed.append(1) or read(*args))
+    X = np.arange(12.0).reshape(4, 3)
+    savemat("t.mat", {"X": X, **{f"l{place}": np.array([0, 1, 1, place % 2]) for place in range(5)}})
+    data = loaded(*typed("mat", "t.mat", "[l0,l1,l2,l3,l4]"))
+    assert data.y.shape == (4, 5) and len(parsed) == 1
