@@ -11,10 +11,10 @@ import numpy as np
 import psutil
 import pytest
 from folders import PROJECT_ROOT
-from server import HASTY, DataServer
+from server import DataServer
 from waits import bounded, heed_interrupts
 
-from experiments.datasets.download import http
+from experiments.datasets import download
 
 #: Seconds that a test may take; the longest ones take one minute on an idle machine.
 LONGEST = 1800.0
@@ -88,7 +88,8 @@ def server():
 def cache(tmp_path, monkeypatch):
     """An empty cache; downloads are allowed, and given up soon."""
     monkeypatch.delenv("RELIEFE_OFFLINE", raising=False)
-    monkeypatch.setattr(http, "PATIENCE", HASTY)
+    monkeypatch.setattr(download, "WAIT", 0.01)
+    monkeypatch.setattr(download, "TIMEOUT", 2.0)
     return tmp_path / "kept"
 
 

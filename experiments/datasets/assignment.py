@@ -16,35 +16,14 @@ GROUPS, FOLDS = "groups", "folds"
 
 @dataclass(frozen=True)
 class Assignment:
-    """A number for each sample.
-
-    Attributes
-    ----------
-    kind : str
-        "groups": samples of one number are never on both sides of a split. "folds": the fold that a sample is
-        tested in.
-    codes : bytes
-        One 32-bit whole number (little-endian) per sample, from 0. In this form cells can be compared and sent.
-    """
+    """A number for each sample."""
 
     kind: str
     codes: bytes
 
     @classmethod
     def of(cls, kind: str, values: Sequence) -> Assignment:
-        """Give each value its place among the sorted values.
-
-        Parameters
-        ----------
-        kind : str
-            "groups" or "folds".
-        values : sequence of length n
-            Text or whole numbers.
-
-        Returns
-        -------
-        Assignment
-        """
+        """Give each value its place among the sorted values."""
         _, codes = np.unique(np.asarray(values), return_inverse=True)
         return cls(kind, codes.astype("<i4").tobytes())
 
@@ -59,41 +38,12 @@ class Assignment:
         return hashlib.sha256(self.kind.encode() + b"\n" + self.codes).hexdigest()
 
     def of_rows(self, rows: np.ndarray) -> Assignment:
-        """Return that of some samples, numbered anew.
-
-        Parameters
-        ----------
-        rows : int array
-            Which.
-
-        Returns
-        -------
-        Assignment
-        """
+        """Return that of some samples, numbered anew."""
         return Assignment.of(self.kind, self.numbers[rows])
 
 
 def folds_of_text(text: str, file: str, n_rows: int) -> np.ndarray:
-    """Read the folds of samples.
-
-    Parameters
-    ----------
-    text : str
-        One whole number per line, in the order of the samples; empty lines at the end do not count.
-    file : str
-        For messages.
-    n_rows : int
-        How many samples there are.
-
-    Returns
-    -------
-    int64 array of shape (n_rows,)
-
-    Raises
-    ------
-    DatasetError
-        A line that is no whole number, or more or fewer lines than samples.
-    """
+    """Read the folds of samples."""
     lines = text.removeprefix("\ufeff").rstrip().splitlines()
     folds = []
     for number, line in enumerate(lines, 1):

@@ -17,22 +17,7 @@ _LOADERS = {
 
 
 def scikit_learn(name: str) -> RawData:
-    """Load one of scikit-learn's own data sets.
-
-    Parameters
-    ----------
-    name : str
-        ``"breast_cancer"``, ``"diabetes"`` (a numeric target), ``"digits"``, ``"iris"`` or ``"wine"``.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    ConfigError
-        For any other name.
-    """
+    """Load one of scikit-learn's own data sets."""
     if name not in _LOADERS:
         raise wrong_name("data set of scikit-learn", str(name), sorted(_LOADERS))
     bunch = _LOADERS[name]()

@@ -15,34 +15,19 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
 #: Numbers with commas, or beyond all others: no classes either, when there are many.
 _OTHER_NUMBER = re.compile(r"[+-]?(?:\d[\d.,]*(?:[eE][+-]?\d{1,4})?|inf(?:inity)?)", re.IGNORECASE)
 _WHOLE = re.compile(r"[+-]?\d+")
+_IS_WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?")
 _INT64 = range(-(2**63), 2**63)
 
-#: With more classes than this, all of them numbers, a target is numeric when a class has fewer rows than three on
-#: average: no protocol could split them, and the error should say why.
+#: A target is numeric, here and in the command rank, with more different numbers than this, and fewer rows than ten
+#: to each on average, or numbers that are not whole.
 _MOST_CLASSES = 10
-_ROWS_PER_CLASS = 3
+_ROWS_PER_CLASS = 10
 
 
 def classes_of_texts(
     texts: Sequence[str] | np.ndarray, class_names: Mapping[str, str] | None = None
 ) -> tuple[np.ndarray, dict[str, str]]:
-    """Make classes of texts that may be numbers.
-
-    Parameters
-    ----------
-    texts : sequence of str, length n
-        As they stand in the file.
-    class_names : mapping, optional
-        Readable names, by the text or by the number as :func:`experiments.datasets.raw.as_text` writes it.
-
-    Returns
-    -------
-    classes : ndarray of int64, float64 or str, shape (n,)
-        Numbers if all texts are numbers and no two of them are the same one, so that classes are in the order of
-        numbers; else the texts, since ``01`` and ``1`` are different codes.
-    class_names : dict
-        Names for the classes: the given ones, else the texts.
-    """
+    """Make classes of texts that may be numbers."""
     given = {str(key): str(value) for key, value in (class_names or {}).items()}
     distinct, places = np.unique(np.asarray(texts, dtype=str), return_inverse=True)
     numbers = _numbers([str(each) for each in distinct])
@@ -69,77 +54,33 @@ def _numbers(distinct: Sequence[str]) -> np.ndarray | None:
 
 
 def check_target_is_no_number(class_names: Iterable[str], n_rows: int, target: str | None = None) -> None:
-    """Refuse a numeric target, whose numbers would be taken for classes.
-
-    Parameters
-    ----------
-    class_names : iterable of str
-        The distinct classes as they stand in the source.
-    n_rows : int
-        How many rows there are.
-    target : str, optional
-        Name of the target column, for the message.
-
-    Raises
-    ------
-    DatasetError
-        When there are more than 10 classes, all numbers, and fewer than three rows to a class on average.
-    """
+    """Refuse a numeric target, whose numbers would be taken for classes."""
     names = list(class_names)
     if not is_numeric_target(names, n_rows):
         return
     column = "the target" if target is None else f"the target column {target!r}"
     raise DatasetError(
         f"{column} is numeric: {len(names)} different numbers in {n_rows} rows; say dataset.task=regression, "
-        "choose a column of classes (dataset.target), or make classes of the numbers, such as low and high"
+        "choose a column of classes (dataset.target), or make names of the numbers, such as low and high"
     )
 
 
 def is_numeric_target(class_names: Sequence[str], n_rows: int) -> bool:
-    """Whether classes look like the values of a numeric target.
-
-    Parameters
-    ----------
-    class_names : sequence of str
-        As in the source.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    bool
-    """
-    return n_rows < _ROWS_PER_CLASS * len(class_names) and are_many_numbers(class_names)
+    """Whether classes look like the values of a numeric target."""
+    if not are_many_numbers(class_names):
+        return False
+    few = n_rows < _ROWS_PER_CLASS * len(class_names)
+    return few or not all(_IS_WHOLE.fullmatch(str(each)) for each in class_names)
 
 
 def are_many_numbers(class_names: Sequence[str]) -> bool:
-    """Whether there are more than 10 classes, and all are numbers.
-
-    Parameters
-    ----------
-    class_names : sequence of str
-        As in the source.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether there are more than 10 classes, and all are numbers."""
     return len(class_names) > _MOST_CLASSES and all(
         _NUMBER.fullmatch(str(each)) or _OTHER_NUMBER.fullmatch(str(each)) for each in class_names
     )
 
 
 def exactly(value: object) -> Decimal | None:
-    """Return the exact number that a cell holds, a number or a text; ``None`` if it is none.
-
-    Parameters
-    ----------
-    value : object
-        A cell.
-
-    Returns
-    -------
-    Decimal or None
-    """
+    """Return the exact number that a cell holds, a number or a text; ``None`` if it is none."""
     text = str(value).strip()
     return Decimal(text) if _NUMBER.fullmatch(text) else None

@@ -42,18 +42,7 @@ SMALLER = "leave it out, or make smaller numbers of them"
 
 
 def no_feature(column: pd.Series) -> str:
-    """Say what a column holds that is neither numbers nor text; empty if it holds these.
-
-    Parameters
-    ----------
-    column : Series
-        Of a typed table: Parquet, a spreadsheet, R.
-
-    Returns
-    -------
-    str
-        Such as ``"dates"``.
-    """
+    """Say what a column holds that is neither numbers nor text; empty if it holds these."""
     kind = column.dtype
     if isinstance(kind, pd.CategoricalDtype):
         return no_feature(pd.Series(kind.categories))
@@ -77,35 +66,12 @@ def no_feature(column: pd.Series) -> str:
 
 
 def are_dates(texts: np.ndarray) -> bool:
-    """Whether texts are dates or times of day, all of them.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        At least one.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether texts are dates or times of day, all of them."""
     return len(texts) > 0 and all(_DATE_TEXT.fullmatch(str(each)) for each in texts)
 
 
 def numbers_of(column: pd.Series, decimal: str | None) -> np.ndarray:
-    """Read a column of text or mixed cells as numbers.
-
-    Parameters
-    ----------
-    column : Series
-        Any.
-    decimal : str or None
-        The decimal point, ``"."`` or ``","``.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        NaN where a cell is missing or no number.
-    """
+    """Read a column of text or mixed cells as numbers."""
     if decimal == ",":
         # A point is no decimal point then, and what has one is not read as if it were.
         column = column.astype(object).map(
@@ -117,19 +83,7 @@ def numbers_of(column: pd.Series, decimal: str | None) -> np.ndarray:
 
 
 def odd_number(text: str, decimal: str | None) -> str:
-    """Say in what odd way a text is a number: ``"hexadecimal"``, ``"comma"``, ``"point"``; empty if in none.
-
-    Parameters
-    ----------
-    text : str
-        A cell.
-    decimal : str or None
-        The decimal point, ``"."`` or ``","``.
-
-    Returns
-    -------
-    str
-    """
+    """Say in what odd way a text is a number: ``"hexadecimal"``, ``"comma"``, ``"point"``; empty if in none."""
     if _HEXADECIMAL.fullmatch(text):
         return "hexadecimal"
     point = decimal or "."
@@ -150,20 +104,7 @@ def _other_point(point: str, other: str) -> re.Pattern[str]:
 
 
 def merged(cells: np.ndarray, numbers: np.ndarray) -> tuple[int, object, object] | None:
-    """Find two different whole numbers beyond 2^53 that are equal as floats.
-
-    Parameters
-    ----------
-    cells : ndarray, shape (n,)
-        As in the source: numbers of any type, or their texts.
-    numbers : ndarray of float64, shape (n,)
-        The same as floats; NaN where missing.
-
-    Returns
-    -------
-    (int, object, object) or None
-        Row of the second one, and both.
-    """
+    """Find two different whole numbers beyond 2^53 that are equal as floats."""
     met: dict[float, tuple[Decimal, object]] = {}
     for row in np.flatnonzero(np.abs(numbers) >= EXACT):
         cell = cells[row]
@@ -177,22 +118,7 @@ def merged(cells: np.ndarray, numbers: np.ndarray) -> tuple[int, object, object]
 
 
 def equal_as_floats(place: str, first: object, second: object, advice: str = SMALLER) -> str:
-    """Say that two different whole numbers of a column, as :func:`merged` finds them, are equal as floats.
-
-    Parameters
-    ----------
-    place : str
-        Where they are, such as ``"column 'a'"``.
-    first, second : object
-        As they stand in the source.
-    advice : str
-        What to do about it.
-
-    Returns
-    -------
-    str
-        One sentence, for a message that begins with the file.
-    """
+    """Say that two different whole numbers of a column, as :func:`merged` finds them, are equal as floats."""
     told = f"{place} holds {second} beside {first}, which are equal as floats"
     return f"{told} (whole numbers are exact up to 2^53); {advice}"
 
@@ -204,22 +130,7 @@ class LargeNumbers:
         self._met: dict[tuple[int, float], tuple[Decimal, str]] = {}
 
     def check(self, columns: np.ndarray, values: np.ndarray, texts: Sequence[str], where: str) -> None:
-        """Refuse a number that is another than one met before in its column, and the same as a float.
-
-        Parameters
-        ----------
-        columns, values : ndarray, shape (k,)
-            Of the cells of a row.
-        texts : sequence of str, length k
-            The cells as they stand in the file.
-        where : str
-            File and line, for the message.
-
-        Raises
-        ------
-        DatasetError
-            With both numbers.
-        """
+        """Refuse a number that is another than one met before in its column, and the same as a float."""
         for place in np.flatnonzero(np.abs(values) >= EXACT).tolist():
             exact = exactly(texts[place])
             if exact is None:

@@ -40,41 +40,7 @@ DENSE_ABOVE = 0.5
 def coded(
     raw: RawData, task: str, *, drop_constant: bool = False, missing: str = "error"
 ) -> tuple[Matrix, np.ndarray | sparse.csr_matrix, tuple[str, ...], tuple[str, ...]]:
-    """Code a table and its targets as numbers.
-
-    Parameters
-    ----------
-    raw : RawData
-        As read.
-    task : str
-        ``"multiclass"``, ``"multilabel"`` or ``"regression"``.
-    drop_constant : bool
-        Whether columns with one value only are left out.
-    missing : str
-        ``"error"``; ``"most_frequent"``: each missing value becomes the column's most frequent one (the smallest of
-        several); ``"drop_rows"``: rows with a missing value are left out; ``"ranker"``: they stay, for rankers that
-        take them.
-
-    Returns
-    -------
-    X : ndarray of float64, C order, or canonical csr_matrix of float64; shape (n, p)
-        All finite, but for NaN where missing values stay. Of int8 where the source holds nothing else, such as
-        genotypes.
-    y : int64 array of shape (n,), csr_matrix of int8, shape (n, L), or float64 array of shape (n,)
-        Codes 0 … c − 1 in the sorted order of the classes; 0/1 per label, in the order of the source; or numbers.
-    feature_names : tuple of str, length p
-        A 0/1 column of a nominal one is called ``column=value``.
-    class_names : tuple of str, length c or L
-        What a code or label column stands for; empty for numbers.
-
-    Raises
-    ------
-    DatasetError
-        An empty table, counts that do not fit, missing or infinite values (with row and column), labels other than
-        0 and 1.
-    ConfigError
-        For another ``missing``.
-    """
+    """Code a table and its targets as numbers."""
     if missing not in MISSING:
         raise wrong_name("way to treat missing values (dataset.missing)", str(missing), MISSING)
     X, names = _table(raw)
@@ -171,20 +137,7 @@ def _check_exact(raw: RawData, names: Sequence[str]) -> None:
 
 
 def rows_kept(X: Matrix, missing: str) -> np.ndarray:
-    """Return which samples stay.
-
-    Parameters
-    ----------
-    X : ndarray or scipy sparse, shape (n, p)
-        As read; NaN stands for a missing value.
-    missing : str
-        As for :func:`coded`.
-
-    Returns
-    -------
-    int array
-        Ascending.
-    """
+    """Return which samples stay."""
     if missing == "drop_rows":
         return np.flatnonzero(~_rows_with_missing(X))
     return np.arange(X.shape[0])
@@ -283,20 +236,7 @@ def _one_hot(X: Matrix, names: list[str], nominal: Mapping[int, Sequence[str]]) 
 
 
 def nominal_groups(raw: RawData, feature_names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """Find the columns that nominal columns have become.
-
-    Parameters
-    ----------
-    raw : RawData
-        As read.
-    feature_names : sequence of str
-        From :func:`coded`.
-
-    Returns
-    -------
-    tuple of tuple of int
-        One for each nominal column of which any is left, ascending.
-    """
+    """Find the columns that nominal columns have become."""
     places = {name: place for place, name in enumerate(feature_names)}
     groups = []
     for column, values in (raw.nominal or {}).items():

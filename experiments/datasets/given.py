@@ -17,26 +17,7 @@ from reliefe.inputs import unmasked
 
 
 def plain_table(X: Any, names: Sequence[str]) -> Any:
-    """Bring features to an array or a sparse matrix of numbers.
-
-    Parameters
-    ----------
-    X : array-like, masked array, data frame or sparse matrix of any format; shape (n, p)
-        Not modified.
-    names : sequence of str, length p
-        Of the columns, for messages.
-
-    Returns
-    -------
-    ndarray or sparse matrix of numbers, shape (n, p)
-        NaN where a value is masked, None, ``pandas.NA`` or NaT. Whole numbers stay whole.
-
-    Raises
-    ------
-    DatasetError
-        For values that are no real numbers (text, dates, complex numbers), and whole numbers that are equal as
-        floats, naming the column.
-    """
+    """Bring features to an array or a sparse matrix of numbers."""
     if sparse.issparse(X):
         X = _unmasked_sparse(X)
         if X.dtype.kind not in "biuf":
@@ -73,42 +54,14 @@ def plain_table(X: Any, names: Sequence[str]) -> Any:
 
 
 def plain_labels(labels: Any) -> Any:
-    """Bring classes or labels to an array or a sparse matrix, without looking at their values.
-
-    Parameters
-    ----------
-    labels : array-like, masked array, data frame or sparse matrix of any format
-        Not modified.
-
-    Returns
-    -------
-    ndarray or sparse matrix of the same shape
-        NaN (numbers) or None (anything else) where a value is masked.
-    """
+    """Bring classes or labels to an array or a sparse matrix, without looking at their values."""
     if sparse.issparse(labels):
         return _unmasked_sparse(labels)
     return unmasked(labels) if isinstance(labels, np.ma.MaskedArray) else np.asarray(labels)
 
 
 def texts_of_classes(labels: np.ndarray, place_of: Callable[[int], str]) -> np.ndarray:
-    """Write classes of any objects as text.
-
-    Parameters
-    ----------
-    labels : ndarray of objects, shape (n,)
-        As handed over.
-    place_of : callable
-        Row number (0-based) → where the row stands in its source.
-
-    Returns
-    -------
-    ndarray of str, shape (n,)
-
-    Raises
-    ------
-    DatasetError
-        For a missing or infinite class, dates, and a number beside the text that looks like it.
-    """
+    """Write classes of any objects as text."""
     missing = np.flatnonzero(pd.isna(labels))
     if missing.size:
         raise DatasetError(
@@ -126,30 +79,13 @@ def texts_of_classes(labels: np.ndarray, place_of: Callable[[int], str]) -> np.n
                 f"{place_of(row)}: the class {as_text(label)} is text in some rows and a number in others; make "
                 "all of them text, or all numbers"
             )
-    return np.array([as_text(each) for each in labels])
+    return np.array(
+        [as_text(each) for each in labels], dtype=object
+    )  # a fixed width would drop a NUL at the end
 
 
 def label_numbers(labels: np.ndarray, names: Sequence[str], place_of: Callable[[int], str]) -> np.ndarray:
-    """Make numbers of a label matrix of objects.
-
-    Parameters
-    ----------
-    labels : ndarray of objects, shape (n, L)
-        As handed over.
-    names : sequence of str, length L
-        Of the labels.
-    place_of : callable
-        Row number (0-based) → where the row stands in its source.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, L)
-
-    Raises
-    ------
-    DatasetError
-        For a missing value, or one that is no number.
-    """
+    """Make numbers of a label matrix of objects."""
     for row, column in np.argwhere(pd.isna(labels)):
         raise DatasetError(f"{place_of(int(row))}: label {str(names[column])!r} is missing, neither 0 nor 1")
     for (row, column), value in np.ndenumerate(labels):

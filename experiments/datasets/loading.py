@@ -14,7 +14,7 @@ from scipy import sparse
 
 from experiments.config.validation import typed_source
 from experiments.datasets.assignment import FOLDS, GROUPS, Assignment, folds_of_text
-from experiments.datasets.download.files import read_file
+from experiments.datasets.download import read_file
 from experiments.datasets.encoding import coded, nominal_groups, rows_kept
 from experiments.datasets.names import find_columns, listed, suggestion
 from experiments.datasets.numbers import check_one_target, in_words_of_numbers
@@ -227,17 +227,7 @@ def _origin(places: Places) -> str:
 
 
 def nonzero_share(X: Matrix) -> float:
-    """Share of cells that are not zero.
-
-    Parameters
-    ----------
-    X : ndarray or scipy sparse, shape (n, p)
-        n and p at least 1.
-
-    Returns
-    -------
-    float
-    """
+    """Share of cells that are not zero."""
     count = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
     return count / (X.shape[0] * X.shape[1])
 
@@ -262,11 +252,12 @@ def _read(source: Mapping[str, Any], places: Places, groups: str | None = None) 
             )
         if groups in map(str, listed(settings.get("target") or ())):
             raise ConfigError(f"dataset.groups={groups} is the target too; name another column")
-        settings["leave_out"] = [*listed(settings.get("leave_out") or ()), groups]
+        left_out = listed(settings.get("leave_out") or ())
+        settings["leave_out"] = [*left_out, groups]
     try:
         raw = reader(**settings)
         if groups is not None:  # read as the classes are, by their text
-            settings |= {"target": groups, "leave_out": listed(settings["target"])}
+            settings |= {"target": groups, "leave_out": [*left_out, *listed(settings["target"])]}
             try:
                 raw = replace(raw, groups=np.asarray(reader(**settings).labels))
             except DatasetError as error:
@@ -302,20 +293,7 @@ def _compare(name: str, expected: Mapping[str, Any], X: Matrix, n_classes: int) 
 
 
 def checksum_of(task: str, X: Matrix, y: Matrix) -> str:
-    """Checksum of what rankers and learners see.
-
-    Parameters
-    ----------
-    task : str
-        A key of :data:`experiments.tasks.TASKS`.
-    X, y : arrays
-        As in :class:`Dataset`.
-
-    Returns
-    -------
-    str
-        SHA-256, hexadecimal.
-    """
+    """Checksum of what rankers and learners see."""
     # CSR is the common form: the same matrix has the same checksum however it was stored. Fixed byte order and
     # integer width keep it the same on every machine.
     digest = hashlib.sha256(f"{task} {X.shape[0]} {X.shape[1]}\n".encode())
@@ -353,24 +331,7 @@ def _add_dense(digest: Any, X: np.ndarray) -> None:
 
 
 def subsample(data: Dataset, max_rows: int | None, seed: int) -> Dataset:
-    """Draw samples without replacement, where a data set has more than may be used.
-
-    Parameters
-    ----------
-    data : Dataset
-        Not modified.
-    max_rows : int or None
-        How many samples may be used; None means all.
-    seed : int
-        The study's: the same seed draws the same samples for every ranker.
-
-    Returns
-    -------
-    Dataset
-        The same one when it has no more rows than that. Otherwise with ``max_rows`` rows in their old order and a
-        checksum of its own. Classes keep their shares, to rounding, and those without a row left are gone; of
-        labels all columns stay. Features stay as they are, those that have become constant among them.
-    """
+    """Draw samples without replacement, where a data set has more than may be used."""
     n = data.X.shape[0]
     if max_rows is None or n <= max_rows:
         return data

@@ -41,17 +41,7 @@ _NO_MARKS = re.compile(r"[^\s,'\"\[\]{}\\]([^,'\"\[\]{}\\]*[^\s,'\"\[\]{}\\])?")
 
 
 def listed(columns: Column | Sequence[Column] | None) -> list[Column]:
-    """Make a list of what may be one name or place, several, or none.
-
-    Parameters
-    ----------
-    columns : str, int, sequence of them, or None
-        As typed: ``dataset.leave_out=id`` or ``dataset.leave_out=[id,day]``.
-
-    Returns
-    -------
-    list of str or int
-    """
+    """Make a list of what may be one name or place, several, or none."""
     if columns is None:
         return []
     return [columns] if isinstance(columns, str | int) else list(columns)
@@ -63,22 +53,7 @@ def composed(text: str) -> str:
 
 
 def find_columns(column: Column, names: Sequence[str]) -> list[int]:
-    """Find the places a column may stand at.
-
-    Parameters
-    ----------
-    column : str or int
-        A name, or a place (0-based; −1 is the last). A name goes first, also one that is a number.
-    names : sequence of str
-        Of all columns.
-
-    Returns
-    -------
-    list of int
-        Columns of exactly this name; if there are none, those whose names differ only in how accented letters are
-        written (composed or decomposed), or in spaces around what was typed; else the place. Empty when there is no
-        such column, longer than 1 when several columns have the name.
-    """
+    """Find the places a column may stand at."""
     text = str(column)
     found = [place for place, name in enumerate(names) if name == text]
     if not found and not text.isascii():
@@ -94,26 +69,7 @@ def find_columns(column: Column, names: Sequence[str]) -> list[int]:
 def places_of(
     columns: Column | Sequence[Column], names: Sequence[str], file: str, key: str = "leave_out"
 ) -> set[int]:
-    """Find the places of columns.
-
-    Parameters
-    ----------
-    columns : str, int, or sequence of them
-        Names or places.
-    names : sequence of str
-        Of all columns.
-    file, key : str
-        For messages.
-
-    Returns
-    -------
-    set of int
-
-    Raises
-    ------
-    DatasetError
-        No such column, or several of that name.
-    """
+    """Find the places of columns."""
     places = set()
     for each in listed(columns):
         found = find_columns(each, names)
@@ -139,33 +95,12 @@ def _looks(text: str) -> str:
 
 
 def as_typed(*columns: Column) -> str:
-    """Write a list of columns as the command line takes it: ``[a,'b c',0]``.
-
-    Parameters
-    ----------
-    columns : str or int
-        Names and places.
-
-    Returns
-    -------
-    str
-    """
+    """Write a list of columns as the command line takes it: ``[a,'b c',0]``."""
     return f"[{','.join(_quoted(each) for each in columns)}]"
 
 
 def words_setting(words: Sequence[str]) -> str:
-    """Write the setting of words that mean a missing value as a shell takes it.
-
-    Parameters
-    ----------
-    words : sequence of str
-        All that are to mean one.
-
-    Returns
-    -------
-    str
-        Such as ``dataset.na_values=[NA]``, in quotation marks where words need them.
-    """
+    """Write the setting of words that mean a missing value as a shell takes it."""
     words = list(dict.fromkeys(words))
     if all(_PLAIN.fullmatch(each) for each in words):
         return f"dataset.na_values=[{','.join(words)}]"
@@ -187,17 +122,7 @@ def is_nameless(name: str) -> bool:
 
 
 def all_whole_and_different(values: np.ndarray) -> bool:
-    """Whether there are at least two numbers, all known ones whole and none twice.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-        NaN: not known.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether there are at least two numbers, all known ones whole and none twice."""
     known = values[~np.isnan(values)]
     return (
         len(known) > 1
@@ -207,40 +132,14 @@ def all_whole_and_different(values: np.ndarray) -> bool:
 
 
 def counts_rows(values: np.ndarray) -> bool:
-    """Whether the numbers are 0 … n − 1 or 1 … n in any order.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-
-    Returns
-    -------
-    bool
-    """
+    """Whether the numbers are 0 … n − 1 or 1 … n in any order."""
     if len(values) < 2 or np.isnan(values).any():
         return False
     return np.array_equal(np.sort(values), np.arange(len(values)) + (values.min() == 1))
 
 
 def names_rows(name: str, place: int, values: np.ndarray) -> bool:
-    """Whether a column names the rows, by its name and its values.
-
-    Parameters
-    ----------
-    name : str
-        As in the file.
-    place : int
-        In the file, 0-based.
-    values : ndarray of float64, shape (n,)
-        NaN: not known.
-
-    Returns
-    -------
-    bool
-        True where all values are whole and different, and the name is none; for the names that R makes up
-        ("X", "V1")
-        where the first column counts the rows.
-    """
+    """Whether a column names the rows, by its name and its values."""
     if is_nameless(name):
         return all_whole_and_different(values)
     return name in _MADE_BY_R and place == 0 and len(values) >= _COUNTED_FROM and counts_rows(values)
@@ -253,26 +152,7 @@ def check_row_names(
     places: Sequence[int] | None = None,
     advice: str | None = None,
 ) -> None:
-    """Refuse a column that names the rows: without a name, and of whole numbers that are all different.
-
-    Parameters
-    ----------
-    X : ndarray or scipy sparse, shape (n, p)
-        Features.
-    names : sequence of str, length p
-        As in the file.
-    file : str
-        For the message.
-    places : sequence of int, optional
-        Where the columns stand in the file; 0, 1, … if not given.
-    advice : str, optional
-        What to do, if not to leave it out by its place.
-
-    Raises
-    ------
-    DatasetError
-        With what to type.
-    """
+    """Refuse a column that names the rows: without a name, and of whole numbers that are all different."""
     for number, name in enumerate(names):
         place = number if places is None else places[number]
         if (is_nameless(str(name)) or str(name) in _MADE_BY_R) and names_rows(
@@ -284,25 +164,7 @@ def check_row_names(
 def check_first_column(
     X: np.ndarray | sparse.spmatrix, file: str, otherwise: str, *, can_be_named: bool = False
 ) -> None:
-    """Refuse a first column that counts the rows in a file in which no column has a name.
-
-    Parameters
-    ----------
-    X : ndarray or scipy sparse, shape (n, p)
-        The features, the first column of the file among them.
-    file : str
-        For the message.
-    otherwise : str
-        What to do where the column is a feature after all.
-    can_be_named : bool
-        Whether the format has names; then a first column is refused too that is the only one whose values are whole
-        and different, as the numbers of shuffled rows are.
-
-    Raises
-    ------
-    DatasetError
-        With what to type.
-    """
+    """Refuse a first column that counts the rows in a file in which no column has a name."""
     if X.shape[0] < _COUNTED_FROM or X.shape[1] < 2:
         return
     first = _column(X, 0)
@@ -317,23 +179,7 @@ def check_first_column(
 
 
 def row_names_error(file: str, place: int, name: str, advice: str | None = None) -> DatasetError:
-    """Build the error for a column that names the rows.
-
-    Parameters
-    ----------
-    file : str
-        For the message.
-    place : int
-        Of the column in the file, 0-based.
-    name : str
-        As in the file, or as a program made it up.
-    advice : str, optional
-        What to do, if not to leave it out by its place.
-
-    Returns
-    -------
-    DatasetError
-    """
+    """Build the error for a column that names the rows."""
     none = not name.strip() or name.lower().startswith(("unnamed:", "..."))
     return DatasetError(
         f"{file}: column {place} has {'no name' if none else f'the name {name!r}'} and counts the rows (another "

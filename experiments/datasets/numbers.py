@@ -21,46 +21,14 @@ _IF_A_CLASS = re.compile(
 
 
 def check_one_target(targets: Sequence[Column]) -> None:
-    """Refuse several targets where the target is a number.
-
-    Parameters
-    ----------
-    targets : sequence of str or int
-        Columns that are named as the target.
-
-    Raises
-    ------
-    DatasetError
-        With what to type.
-    """
+    """Refuse several targets where the target is a number."""
     if len(targets) > 1:
         one = as_typed(targets[0])[1:-1]
         raise DatasetError(f"{len(targets)} target columns, but {_INSTEAD}; name one: dataset.target={one}")
 
 
 def target_numbers(labels: Any, place_of: Callable[[int], str], name: str | None = None) -> np.ndarray:
-    """Return a numeric target as floats.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        As read: numbers, or texts that are numbers.
-    place_of : callable
-        Row number (0-based) → where the row stands in its source.
-    name : str, optional
-        Of the target column, for messages.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        Finite; at least two different ones.
-
-    Raises
-    ------
-    DatasetError
-        For several targets, text, truth values, dates, a number that is missing or beyond all floats, and a target
-        that has the same number everywhere.
-    """
+    """Return a numeric target as floats."""
     column = "the target" if name is None else f"the target {name!r}"
     if labels.ndim != 1:
         raise DatasetError(f"{labels.shape[1]} target columns, but {_INSTEAD}")
@@ -104,15 +72,5 @@ def _of_objects(labels: np.ndarray, place_of: Callable[[int], str], column: str)
 
 
 def in_words_of_numbers(message: str) -> str:
-    """Say what readers say of a sample without a class of one without a number.
-
-    Parameters
-    ----------
-    message : str
-        Of an error.
-
-    Returns
-    -------
-    str
-    """
+    """Say what readers say of a sample without a class of one without a number."""
     return _IF_A_CLASS.sub("", message).replace("no class", "no number")

@@ -1,157 +1,67 @@
-"""Data sets of OpenML, by number or by name, as the ARFF files that were uploaded there.
+"""Data sets of OpenML by number or name: described by the package openml, downloaded and compared by ourselves.
 
-OpenML is asked through its REST interface (version 1, JSON), and everything it sends goes through
-:mod:`experiments.datasets.download.cache`. Its Python client, the package openml (0.15.1), is not used, for
-what it was seen to do: of a file that had been cut off in its cache it gave 1,075 of 2,000 rows without an
-error; a server that accepts a connection and says nothing is waited for without a limit (it has no timeouts);
-and its import makes folders in the user's home.
+Of a file that was cut off in its cache, the package (0.15.1) gave 1,075 of 2,000 rows without an error. So the
+file is downloaded here, and its MD5 compared with the one that OpenML states each time before it is read.
 """
 
 from __future__ import annotations
 
-import json
-import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from experiments.datasets.download import cache
-from experiments.datasets.download.files import both, find
+from experiments.datasets.download import OFFLINE, find, printable
 from experiments.datasets.names import Column, listed
 from experiments.datasets.raw import RawData
 from experiments.datasets.readers import arff
 from experiments.errors import ConfigError, DatasetError, DownloadError, MissingFileError
-from experiments.paths import Places
-
-logger = logging.getLogger(__name__)
+from experiments.paths import Places, default_cache
 
 SERVER = "https://www.openml.org"
-
-
-@dataclass(frozen=True)
-class Description:
-    """What OpenML says of a data set.
-
-    Attributes
-    ----------
-    data_id, version : int
-        Its number, and which upload under its name it is.
-    name : str
-        Its name.
-    url : str
-        Of the ARFF file.
-    md5 : str or None
-        Of that file, hexadecimal.
-    target : str or None
-        The class attribute.
-    ignored : tuple of str
-        Attributes that are no features: row identifiers, and those marked to be ignored.
-    status : str
-        "active" unless something was found to be wrong with it.
-    """
-
-    data_id: int
-    version: int
-    name: str
-    url: str
-    md5: str | None
-    target: str | None
-    ignored: tuple[str, ...]
-    status: str
 
 
 def openml(
     data_id: int | None = None,
     *,
-    places: Places | Sequence[Path],
+    places: Places,
     name: str | None = None,
     version: int | None = None,
     path: str | None = None,
     sha256: str | None = None,
     md5: str | None = None,
-    target: Column | None = None,
-    labels: Sequence[Column] | None = None,
+    target: Column | Sequence[Column] | None = None,
     leave_out: Column | Sequence[Column] = (),
     first_rows: int | None = None,
     class_names: Mapping[str, str] | None = None,
     server: str = SERVER,
 ) -> RawData:
-    """Read a data set of OpenML.
-
-    Parameters
-    ----------
-    data_id : int, optional
-        Its number.
-    places : Places, or sequence of Path
-        Where to look: local folders, then the cache, then, if allowed, OpenML.
-    name : str, optional
-        Its name, in place of the number; if several data sets have it, the oldest active one.
-    version : int, optional
-        The version expected; with a name, the one taken.
-    path : str, optional
-        Of the ARFF file in a local folder, plain or packed; ``openml/NUMBER.arff`` or ``openml/NAME.arff`` if not
-        given. With it, OpenML is not asked.
-    sha256 : str, optional
-        Expected SHA-256 of the local file, hexadecimal.
-    md5 : str, optional
-        Expected MD5 of OpenML's file, hexadecimal; in any case it must be the one that OpenML states.
-    target : str or int, optional
-        The class attribute; the one that OpenML states if neither it nor ``labels`` is given.
-    labels : sequence of str or int, optional
-        For multi-label data: the label attributes.
-    leave_out : str, int, or sequence of them
-        Attributes that are no features, besides those that OpenML states.
-    first_rows : int, optional
-        Take so many rows from the top, and not all.
-    class_names : mapping, optional
-        Readable names for the classes.
-    server : str
-        Address of OpenML.
-
-    Returns
-    -------
-    RawData
-        Sparse if the file is.
-
-    Raises
-    ------
-    MissingFileError
-        Neither local nor in the cache, and no download is allowed, or it failed.
-    DatasetError
-        OpenML has another version or another file than expected, or no such data set; a damaged file.
-    ConfigError
-        When neither or both of ``data_id`` and ``name`` are given.
-    """
+    """Read a data set of OpenML; a local file at ``path`` goes first, and then OpenML is not asked."""
     if (data_id is None) == (name is None):
-        raise ConfigError("a data set of OpenML needs either data_id or name")
+        raise ConfigError("a data set of OpenML needs either dataset.data_id or dataset.name")
     path = path or f"openml/{name if data_id is None else data_id}.arff"
-    file: dict[str, Any] = {"path": path}
-    if sha256:
-        file["sha256"] = sha256
+    file: dict[str, Any] = {"path": path, "sha256": sha256}
     try:
         find(path, places)
     except MissingFileError as missing:
-        about = _ask(server.rstrip("/"), data_id, name, version, path, places, missing)
-        if md5 is not None and about.md5 is not None and about.md5 != md5.lower():
+        about = _description(data_id, name, version, server.rstrip("/"), places, missing)
+        stated = (about.md5_checksum or md5 or "").lower()
+        if md5 is not None and stated != md5.lower():
             raise DatasetError(
-                f"OpenML's file of data set {about.data_id} ({about.name}) is another than expected: "
-                f"expected MD5 {md5.lower()}, OpenML states {about.md5}"
+                f"OpenML's file of data set {about.dataset_id} ({about.name}) has changed: expected MD5 {md5}, "
+                f"OpenML states {stated}"
             ) from None
-        file["download"] = {"url": about.url, "md5": md5 or about.md5}
-        target = about.target if target is None and labels is None else target
-        leave_out = list(dict.fromkeys([*listed(leave_out), *about.ignored]))
-    if target is None and labels is None:
-        raise ConfigError(f"which attribute of {path} is the class? State target")
-    raw = arff.arff(
-        places=places,
-        files=[file],
-        target=target,
-        labels=labels,
-        leave_out=leave_out,
-        class_names=class_names,
-    )
+        file["download"] = {"url": about.url, "md5": stated or None}
+        target = about.default_target_attribute if target is None else target
+        leave_out = [*listed(leave_out), *_names(about.row_id_attribute), *_names(about.ignore_attribute)]
+        leave_out = [each for each in dict.fromkeys(leave_out) if each not in listed(target)]
+    if target is None:
+        raise ConfigError(f"{path}: OpenML states no class attribute; name one: dataset.target=NAME")
+    if isinstance(target, str) and "," in target:
+        target = _names(target)
+    several = {"labels": list(target)} if isinstance(target, list | tuple) else {"target": target}
+    raw = arff.arff(places=places, files=[file], leave_out=leave_out, class_names=class_names, **several)
     if first_rows is None:
         return raw
     if not 1 <= first_rows <= raw.X.shape[0]:
@@ -159,106 +69,62 @@ def openml(
     return replace(raw, X=raw.X[:first_rows], labels=raw.labels[:first_rows])
 
 
-def _ask(
-    server: str,
+def _description(
     data_id: int | None,
     name: str | None,
     version: int | None,
-    path: str,
-    places: Places | Sequence[Path],
-    missing: MissingFileError,
-) -> Description:
-    """Get the description of a data set: the one in the cache if the file it describes is there too, else anew."""
-    if not isinstance(places, Places):
-        raise missing
-    cached = replace(places, download=False)
+    server: str,
+    places: Places,
+    missing: Exception,
+) -> Any:
+    cache = (places.cache or default_cache()).expanduser() / "openml"
+    os.environ.setdefault("OPENML_CACHE_DIR", str(cache))  # else the import makes a folder in the user's home
+    import openml as package
+
+    package.config.server = f"{server}/api/v1/xml"
+    package.config.set_root_cache_directory(str(cache))
+    package.config.set_retry_policy("human", 3)
+    folder = Path(package.config.get_cache_directory()) / "datasets"
+    allowed = places.download and not os.environ.get(OFFLINE)
+    what = f"data set {name if data_id is None else data_id} of OpenML"
     try:
-        try:
-            about = _described(server, data_id, name, version, cached)
-            block = {"url": about.url, "md5": about.md5}
-            cache.obtain(path, download=block, cache=places.cache, allow_download=False)
-        except MissingFileError:
-            if not places.download:
-                raise
-            about = _described(server, data_id, name, version, places)
-    except MissingFileError as error:
-        raise both(missing, error) from error
-    if about.status != "active":
-        logger.warning("data set %s of OpenML (%s) is %s", about.data_id, about.name, about.status)
+        if data_id is None and allowed:
+            found = package.datasets.list_datasets(data_name=name, output_format="dataframe")
+            found = found.astype({"did": int, "version": int}).sort_values("version") if len(found) else found
+            known = found if version is None or found.empty else found[found["version"] == version]
+            data_id = int(known["did"].iloc[0]) if len(known) else None
+            if data_id is None:
+                raise DatasetError(f"{what}: {server} lists no active data set of that name and version")
+        elif data_id is None:
+            for each in _cached(folder):
+                about = package.datasets.get_dataset(int(each.parent.name))
+                if about.name == name and version in (None, about.version):
+                    data_id = about.dataset_id
+                    break
+        if not allowed and (data_id is None or not (folder / str(data_id) / "description.xml").is_file()):
+            raise MissingFileError(f"{str(missing).splitlines()[0]}; {what} is not in the cache {cache}")
+        # Without a download, the description in the cache and its file are used or nothing is.
+        assert data_id is not None
+        about = package.datasets.get_dataset(data_id, force_refresh_cache=allowed)
+    except (DatasetError, ConfigError):
+        raise
+    except Exception as error:  # the package raises many kinds, those of requests too
+        first, _, advice = str(missing).partition("\n")
+        told = f"{what} cannot be had from {server}: {printable(error)}"
+        raise DownloadError(f"{first}; {told}\n{advice}") from error
     if version is not None and about.version != version:
-        raise DatasetError(
-            f"data set {about.data_id} of OpenML ({about.name}) is version {about.version}, not {version}"
-        )
+        raise DatasetError(f"{what} ({about.name}) is version {about.version}, not {version}")
+    if str(about.format).lower() not in ("arff", "sparse_arff"):
+        raise DatasetError(f"{what} ({about.name}) is a file of the kind {about.format}, not ARFF")
     return about
 
 
-def _described(
-    server: str, data_id: int | None, name: str | None, version: int | None, places: Places
-) -> Description:
-    if data_id is None:
-        which = "status/active" if version is None else f"data_version/{version}"
-        url = f"{server}/api/v1/json/data/list/data_name/{quote(str(name), safe='')}/limit/100/{which}"
-        data_id = _answer(url, places, lambda answer: _number(answer, str(name)))
-    return _answer(f"{server}/api/v1/json/data/{data_id}", places, _description)
-
-
-def _answer(url: str, places: Places, read: Callable[[Any], Any]) -> Any:
-    """Ask OpenML, or the cache, and return what can be read out of the answer; keep no other answer."""
-
-    def read_file(file: Path) -> Any:
-        try:
-            return read(json.loads(file.read_bytes()))
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise DownloadError(f"{url}: OpenML's answer cannot be read ({error!r})") from error
-
-    def check(file: Path) -> str:
-        try:
-            read_file(file)
-        except DownloadError as error:
-            return str(error).removeprefix(f"{url}: ")
-        return ""
-
-    download = {"url": url, "changes": True}
-    allowed = places.download
-    return read_file(
-        cache.obtain(
-            url, download=download, cache=places.cache, allow_download=allowed, fresh=allowed, check=check
-        )
-    )
-
-
-def _number(answer: Any, name: str) -> int:
-    """Find the oldest version of a data set in a list."""
-    found = [
-        (int(each["version"]), int(each["did"])) for each in answer["data"]["dataset"] if each["name"] == name
-    ]
-    if not found:
-        raise LookupError(f"no data set named {name}")
-    return min(found)[1]
-
-
-def _description(answer: Any) -> Description:
-    block = answer["data_set_description"]
-    target = _names(block.get("default_target_attribute"))
-    about = Description(
-        int(block["id"]),
-        int(block.get("version", 1)),
-        str(block["name"]),
-        str(block["url"]),
-        str(block["md5_checksum"]).lower() if block.get("md5_checksum") else None,
-        target[0] if target else None,
-        (*_names(block.get("row_id_attribute")), *_names(block.get("ignore_attribute"))),
-        str(block.get("status", "active")),
-    )
-    kind = str(block.get("format", "ARFF")).lower()
-    if kind not in ("arff", "sparse_arff"):
-        raise DatasetError(f"data set {about.data_id} of OpenML ({about.name}) is no ARFF file but {kind}")
-    return about
+def _cached(folder: Path) -> list[Path]:
+    """Return the descriptions in the cache, the oldest data sets first."""
+    return sorted(folder.glob("*/description.xml"), key=lambda each: int(each.parent.name))
 
 
 def _names(value: Any) -> list[str]:
     """Read a list of attributes: a list, or text with commas between the names."""
-    if value is None or value == []:
-        return []
-    parts = value if isinstance(value, list) else str(value).split(",")
-    return [str(each).strip().strip("'\"") for each in parts]
+    parts = value if isinstance(value, list | tuple) else str(value or "").split(",")
+    return [text for each in parts if (text := str(each).strip().strip("'\""))]

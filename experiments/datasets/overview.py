@@ -20,19 +20,7 @@ _TITLES = ("instances", "features", "classes", "non-zero")
 
 @dataclass(frozen=True)
 class Finding:
-    """One data set as it was found.
-
-    Attributes
-    ----------
-    config : mapping
-        Its block of the configuration.
-    state : str
-        "local", "cached", "downloaded", "bundled", "missing", or "wrong" (damaged, or not what its file states).
-    measured : dict of str to number
-        Rows, features, classes (labels) and share of non-zeros; empty when it could not be read.
-    error : str
-        Why it could not be read.
-    """
+    """One data set as it was found."""
 
     config: Mapping[str, Any]
     state: str
@@ -68,21 +56,7 @@ class Finding:
 
 
 def find_out(config: Mapping[str, Any], paths: Mapping[str, Any], *, download: bool = False) -> Finding:
-    """Load a data set and measure it.
-
-    Parameters
-    ----------
-    config : mapping
-        A block of ``conf/dataset``.
-    paths : mapping
-        The block ``paths``: ``local_data`` and ``cache``.
-    download : bool
-        Whether missing files may be downloaded.
-
-    Returns
-    -------
-    Finding
-    """
+    """Load a data set and measure it."""
     try:
         data = load(config, paths["local_data"], cache=paths.get("cache"), download=download)
     except MissingFileError as error:
@@ -97,16 +71,7 @@ def find_out(config: Mapping[str, Any], paths: Mapping[str, Any], *, download: b
 
 
 def as_text(findings: Sequence[Finding]) -> str:
-    """Write findings as a table for the screen, and under it the reasons and errors.
-
-    Parameters
-    ----------
-    findings : sequence of Finding
-
-    Returns
-    -------
-    str
-    """
+    """Write findings as a table for the screen, and under it the reasons and errors."""
     head = ["data set", "state", *_TITLES, *(f"{title} (paper)" for title in _TITLES), ""]
     rows = [head]
     for each in findings:
@@ -149,17 +114,7 @@ def as_text(findings: Sequence[Finding]) -> str:
 
 
 def as_markdown(findings: Sequence[Finding]) -> str:
-    """Write findings as a page of documentation.
-
-    Parameters
-    ----------
-    findings : sequence of Finding
-
-    Returns
-    -------
-    str
-        Without anything that depends on the machine, but for which data was there to be measured.
-    """
+    """Write findings as a page of documentation."""
     groups = {
         "The paper's multi-class data sets": [
             each for each in findings if each.paper and each.config["task"] == "multiclass"
@@ -198,17 +153,7 @@ def as_markdown(findings: Sequence[Finding]) -> str:
 
 
 def as_list(configs: Iterable[Mapping[str, Any]]) -> str:
-    """Write the names of data sets with their task, stated size and origin, one a line.
-
-    Parameters
-    ----------
-    configs : iterable of mapping
-        Blocks of ``conf/dataset``.
-
-    Returns
-    -------
-    str
-    """
+    """Write the names of data sets with their task, stated size and origin, one a line."""
     rows = []
     for config in configs:
         expected = config.get("expected") or {}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from experiments.datasets.download.files import Content, read_file
+from experiments.datasets.download import Content, read_file
 from experiments.datasets.names import Column, listed
 from experiments.datasets.raw import RawData, as_text, without_columns
 from experiments.datasets.readers import arff as arff_files
@@ -25,7 +25,6 @@ from experiments.datasets.readers.frame import FrameReader
 from experiments.datasets.readers.parquet import parquet_frame
 from experiments.datasets.readers.svmlight import svmlight
 from experiments.datasets.readers.text_file import TextFile
-from experiments.datasets.readers.words import with_words
 from experiments.errors import ConfigError, DatasetError
 from experiments.paths import Places
 
@@ -43,57 +42,8 @@ def csv(
     encoding: str | None = None,
     leave_out: Column | Sequence[Column] = (),
     nominal: Column | Sequence[Column] = (),
-    text: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read a delimited text file with a header line, plain or packed (gzip, bzip2, xz).
-
-    Parameters
-    ----------
-    path : str
-        The file; from the current directory, else from the local data folder.
-    target : str, int, or sequence of them
-        The class column, by name or place (0-based; −1 is the last; a name goes first); several are labels. Classes
-        are told apart by their text: ``1`` and ``01`` are two.
-    places : Places, or sequence of Path
-        Where to look beside the current directory.
-    delimiter : str, optional
-        What separates the cells: one character, or the words tab, semicolon, comma; by default what a first line
-        ``sep=;`` says, else a tab in files that end in ``.tsv`` or ``.tab``, else a comma.
-    decimal : str
-        The decimal point of numbers, ``"."`` or ``","``.
-    header : bool
-        Whether the first line holds the column names; without it they are ``x1``, ``x2``, …
-    skip_lines : int, optional
-        Lines at the top that are no part of the table. By default those without a cell, ``sep=;`` and comments that
-        begin with ``#``.
-    na_values : str or sequence of str, optional
-        Words that mean a missing value, in place of
-        :data:`experiments.datasets.readers.delimited.MISSING_WORDS`. The empty cell always does. In columns of
-        numbers a word that is a number stands for all its spellings.
-    encoding : str, optional
-        How the text is encoded, such as ``cp1252``; by default UTF-8.
-    leave_out : str, int, or sequence of them
-        Columns that are no features, such as names of rows.
-    nominal : str, int, or sequence of them
-        Columns whose values are names though they look like numbers, or only some of them do; they are told apart
-        by their text. Columns of text are nominal anyway.
-    text : str, int, or sequence of them
-        Columns of free text, such as abstracts: features are the words, with the number of times that they occur.
-
-    Returns
-    -------
-    RawData
-        NaN where a cell is empty or holds a word that means a missing value.
-
-    Raises
-    ------
-    DatasetError
-        File missing or damaged, no such column or two of that name, a text cell among numbers or a number with
-        another decimal point (with line and column), a row without a class, labels other than 0 and 1.
-    ConfigError
-        When path or target is not given, the target is a list of none or one, or delimiter, decimal, skip_lines or
-        encoding is another.
-    """
+    """Read a delimited text file with a header line, plain or packed (gzip, bzip2, xz)."""
     needed("csv", path=path, target=target)
     assert path is not None and target is not None
     _check_target("csv", target)
@@ -106,16 +56,14 @@ def csv(
         skip_lines=skip_lines,
         na_values=None if na_values is None else [str(each) for each in listed(na_values)],
         encoding=encoding,
-        wanted=[*listed(target), *listed(nominal), *listed(leave_out), *listed(text)],
-        digits=not listed(nominal) and not listed(text),
+        wanted=[*listed(target), *listed(nominal), *listed(leave_out)],
     )
     columns = source.reader()
     as_text = [columns.place(each, "nominal") for each in listed(nominal)]
-    as_text += [columns.place(each, "text") for each in listed(text)]
     if isinstance(target, str | int):
         as_text.append(columns.place(target, "target"))
     source.as_texts(as_text)
-    return with_words(source.reader(), target, leave_out, nominal, text)
+    return source.reader().raw(target, leave_out, nominal)
 
 
 def parquet(
@@ -126,29 +74,8 @@ def parquet(
     na_values: str | Sequence[str] = (),
     leave_out: Column | Sequence[Column] = (),
     nominal: Column | Sequence[Column] = (),
-    text: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read a Parquet file.
-
-    Parameters
-    ----------
-    path, target, places, leave_out, nominal, text
-        As for :func:`csv`. A column that pandas stored as the index is a feature only where it is the target;
-        a text
-        is a text, even where it could be a number.
-    na_values : str or sequence of str
-        Texts that mean a missing value beside null; none by default.
-
-    Returns
-    -------
-    RawData
-        NaN where a value is null. Text and categorical columns are nominal.
-
-    Raises
-    ------
-    DatasetError, ConfigError
-        As :func:`csv`; for what is no Parquet file.
-    """
+    """Read a Parquet file."""
     needed("parquet", path=path, target=target)
     assert path is not None and target is not None
     _check_target("parquet", target)
@@ -158,7 +85,7 @@ def parquet(
     header = list(frame.columns)
     frame.columns = made_different(header)
     reader = FrameReader(frame, file.name, lambda row: f"row {row}", header=header, cells=stored, words=words)
-    return with_words(reader, target, leave_out, nominal, text)
+    return reader.raw(target, leave_out, nominal)
 
 
 def arff(
@@ -168,27 +95,7 @@ def arff(
     places: Places | Sequence[Path],
     leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read an ARFF file, dense or sparse, plain or packed.
-
-    Parameters
-    ----------
-    path, places
-        As for :func:`csv`.
-    target : str, int, or sequence of them
-        The class attribute by name or place; several, or the path of an XML label list of Mulan (``labels.xml``),
-        are labels.
-    leave_out : str, int, or sequence of them
-        Attributes that are no features.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    DatasetError, ConfigError
-        As :func:`experiments.datasets.readers.arff.arff`.
-    """
+    """Read an ARFF file, dense or sparse, plain or packed."""
     needed("arff", path=path, target=target)
     assert path is not None and target is not None
     _check_target("arff", target)
@@ -207,28 +114,7 @@ def libsvm(
     places: Places | Sequence[Path],
     leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read a libsvm (svmlight) file, plain or packed.
-
-    Parameters
-    ----------
-    path, places
-        As for :func:`csv`.
-    leave_out : str, int, or sequence of them
-        Columns that are no features: ``x1`` or 0 is the first.
-
-    Returns
-    -------
-    RawData
-        ``X`` sparse. The number at the start of a line is the class; where a line starts with several, with commas
-        between them, they are the labels the row has. A line that starts with none is a row without a label.
-
-    Raises
-    ------
-    DatasetError
-        File missing or damaged, a line that cannot be read or an index that is too large (with the line's number).
-    ConfigError
-        When path is not given.
-    """
+    """Read a libsvm (svmlight) file, plain or packed."""
     needed("libsvm", path=path)
     assert path is not None
     file = _read(path, places)
@@ -243,32 +129,7 @@ def mat(
     places: Places | Sequence[Path],
     leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read a MATLAB file (up to version 7.2), plain or packed.
-
-    Parameters
-    ----------
-    path, places
-        As for :func:`csv`.
-    target : str or sequence of str
-        The variable with the n classes (numbers, rows of characters, or a cell array of texts), or with the labels
-        as n × L or L × n; several variables are a label each.
-        A label is 0 or 1, or −1 or 1.
-    features : str
-        The variable with the n × p table, dense or sparse.
-    leave_out : str, int, or sequence of them
-        Columns of the table that are no features: ``x1`` or 0 is the first.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    DatasetError
-        As :func:`experiments.datasets.readers.matlab.matlab`.
-    ConfigError
-        When path, target or features is not given.
-    """
+    """Read a MATLAB file (up to version 7.2), plain or packed."""
     needed("mat", path=path, target=target, features=features)
     assert path is not None and target is not None and features is not None
     places = with_here(places)
@@ -282,8 +143,10 @@ def mat(
         _check_mat_labels(labels, path, [target] * labels.shape[1], "column" if turned else "row")
         names = [f"y{number}" for number in range(1, labels.shape[1] + 1)]
     else:
+        variables = matlab_files.variables_of(_read(path, places))  # once, for all labels
         parts = [
-            matlab_files.matlab(path, features, each, places=places, leave_out=leave_out) for each in target
+            matlab_files.matlab(path, features, each, places=places, leave_out=leave_out, variables=variables)
+            for each in target
         ]
         raw, names = parts[0], list(target)
         for name, part in zip(names, parts, strict=True):
@@ -316,20 +179,7 @@ def _check_mat_labels(labels: sparse.spmatrix, path: str, variables: Sequence[st
 
 
 def needed(dataset: str, **given: Any) -> None:
-    """Refuse a data set that lacks a key, saying which.
-
-    Parameters
-    ----------
-    dataset : str
-        As it is typed.
-    **given
-        Values of the keys that it needs; None where one was not given.
-
-    Raises
-    ------
-    ConfigError
-        Naming the keys, with an example.
-    """
+    """Refuse a data set that lacks a key, saying which."""
     lacking = [key for key, value in given.items() if value is None]
     if lacking:
         example = " ".join(f"dataset.{key}=…" for key in given)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.datasets.download.files import find, read_file
+from experiments.datasets.download import find, read_file
 from experiments.datasets.own import needed, with_here
 from experiments.datasets.raw import RawData
 from experiments.datasets.readers.frame import Column, listed
@@ -31,35 +31,7 @@ def plink(
     zero_one: bool = False,
     leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read genotypes and the phenotype of a case-control study.
-
-    Parameters
-    ----------
-    path : str
-        The ``.bed`` file, or the name that the three files share; from the current directory, else from the local
-        data folder.
-    places : Places, or sequence of Path
-        Where to look beside the current directory.
-    zero_one : bool
-        Whether controls are 0 and cases 1 in the last column of the ``.fam`` file, and not 1 and 2 (PLINK's
-        ``--1``). −9 is missing, and so is 0 where it is no control.
-    leave_out : str, int, or sequence of them
-        Variants that are no features, by name or place (0-based).
-
-    Returns
-    -------
-    RawData
-        Numbers of copies of the first allele of the ``.bim`` file, 0, 1 or 2: int8 where no genotype is missing,
-        else float32 with NaN.
-
-    Raises
-    ------
-    DatasetError
-        A file that is missing or damaged, counts that do not fit, an individual without a phenotype, a phenotype
-        that is neither a control nor a case, no such variant.
-    ConfigError
-        When path is not given, or bed-reader is not installed.
-    """
+    """Read genotypes and the phenotype of a case-control study."""
     needed("plink", path=path)
     assert path is not None
     places = with_here(places)

@@ -62,26 +62,7 @@ class RawData:
 
 
 def without_columns(raw: RawData, leave_out: Column | Sequence[Column], file: str) -> RawData:
-    """Take columns out of the features.
-
-    Parameters
-    ----------
-    raw : RawData
-        Without nominal columns.
-    leave_out : str, int, or sequence of them
-        Names or places (0-based) of columns of X.
-    file : str
-        For messages.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    DatasetError
-        No such column, or several of that name.
-    """
+    """Take columns out of the features."""
     names = [str(each) for each in raw.feature_names]
     gone = places_of(leave_out, names, file)
     if not gone:

@@ -29,31 +29,7 @@ _COUNTED_FROM = 10
 def sample_name_columns(
     frame: pd.DataFrame, header: Sequence[str], skipped: set[int], file: str, decimal: str | None
 ) -> list[tuple[int, str]]:
-    """Find columns that name samples.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table.
-    header : sequence of str
-        Names as in the file.
-    skipped : set of int
-        Columns not to look at.
-    file : str
-        For messages.
-    decimal : str or None
-        The decimal point of numbers in text; None for a format with types, in which a text is no number.
-
-    Returns
-    -------
-    list of (int, str)
-        Place of the column, and what its values are like, for a sentence.
-
-    Raises
-    ------
-    DatasetError
-        For a column of dates, another in each row.
-    """
+    """Find columns that name samples."""
     found = []
     looked_at = _not_measured(frame) - skipped
     for place in range(frame.shape[1]):

@@ -26,42 +26,7 @@ def epistasis(
     prevalence: float = 0.5,
     seed: int = 0,
 ) -> RawData:
-    """Genotypes of which some decide the class together, and none alone.
-
-    The probability of class 1 depends on the genotypes (0, 1 or 2 minor alleles) of ``order`` features through a
-    random penetrance table, in which every smaller group of them tells nothing: pure and strict epistasis.
-    All features are in Hardy–Weinberg proportions and independent; both classes have as many samples (within one).
-
-    Parameters
-    ----------
-    n_rows : int
-        At least 4.
-    n_noise : int
-        Features that say nothing, with minor allele frequencies between 0.05 and 0.5.
-    order : int
-        Number of interacting features, 2 or more.
-    heritability : float
-        Share of the variance of the class that the genotypes explain, Var(penetrance) / (K (1 − K)), in (0, 1].
-    minor_allele_frequency : float
-        Of the interacting features, in (0, 0.5].
-    prevalence : float
-        K, the mean penetrance, in (0, 1).
-    seed : int
-        Decides everything that is random.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    ConfigError
-        For a number out of range, or when no table of this heritability was found.
-
-    Notes
-    -----
-    Source of the model: Urbanowicz et al., GAMETES, BioData Mining 5, 2012.
-    """
+    """Genotypes of which some decide the class together, and none alone."""
     _check("n_rows", n_rows, n_rows >= 4, "at least 4")
     _check("n_noise", n_noise, n_noise >= 0, "at least 0")
     _check("order", order, 2 <= order <= 6, "from 2 to 6")
@@ -84,19 +49,7 @@ def epistasis(
 
 
 def genotype_shares(order: int, minor_allele_frequency: float) -> np.ndarray:
-    """Return the share of each combination of genotypes in the population, in Hardy–Weinberg proportions.
-
-    Parameters
-    ----------
-    order : int
-        Number of features.
-    minor_allele_frequency : float
-        The same for all of them.
-
-    Returns
-    -------
-    ndarray of shape (3,) * order
-    """
+    """Return the share of each combination of genotypes in the population, in Hardy–Weinberg proportions."""
     q = minor_allele_frequency
     one = np.array([(1.0 - q) ** 2, 2.0 * q * (1.0 - q), q**2])
     shares = one
@@ -112,25 +65,7 @@ def penetrance_table(
     prevalence: float,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Draw a penetrance table of a given heritability without any effect of fewer features than all.
-
-    Parameters
-    ----------
-    order, heritability, minor_allele_frequency, prevalence
-        As for :func:`epistasis`.
-    rng : numpy.random.Generator
-        Where the table comes from.
-
-    Returns
-    -------
-    ndarray of shape (3,) * order
-        Probability of class 1 for each combination of genotypes, in 0 … 1.
-
-    Raises
-    ------
-    ConfigError
-        When none was found.
-    """
+    """Draw a penetrance table of a given heritability without any effect of fewer features than all."""
     shares = genotype_shares(order, minor_allele_frequency)
     one = genotype_shares(1, minor_allele_frequency)
     spread = np.sqrt(heritability * prevalence * (1.0 - prevalence))
@@ -155,32 +90,7 @@ def penetrance_table(
 def parity(
     n_rows: int = 800, n_noise: int = 100, order: int = 2, flipped: float = 0.0, seed: int = 0
 ) -> RawData:
-    """Binary features of which some decide the class by whether the number of ones among them is odd.
-
-    With ``order=2`` this is exclusive or. Every smaller group of these features says nothing of the class.
-
-    Parameters
-    ----------
-    n_rows : int
-        At least 4.
-    n_noise : int
-        Random binary features.
-    order : int
-        Number of features that decide, 2 or more.
-    flipped : float
-        Share of samples that get the other class, in 0 … 0.5.
-    seed : int
-        Decides everything that is random.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    ConfigError
-        For a number out of range.
-    """
+    """Binary features of which some decide the class by whether the number of ones among them is odd."""
     _check("n_rows", n_rows, n_rows >= 4, "at least 4")
     _check("n_noise", n_noise, n_noise >= 0, "at least 0")
     _check("order", order, order >= 2, "at least 2")
@@ -199,40 +109,7 @@ def clusters(
     flipped: float = 0.01,
     seed: int = 0,
 ) -> RawData:
-    """Clusters at the corners of a cube in ``n_informative`` dimensions, each corner of one of two classes.
-
-    As madelon was made: five dimensions, 32 clusters, fifteen features that are linear combinations of these five,
-    480 features of noise. Both the dimensions and their combinations count as informative.
-
-    Parameters
-    ----------
-    n_rows : int
-        At least 2 per corner.
-    n_informative : int
-        Dimensions of the cube, from 2 to 10.
-    n_redundant : int
-        Linear combinations of these.
-    n_noise : int
-        Columns of normal noise.
-    flipped : float
-        Share of samples whose class is drawn anew, in 0 … 1.
-    seed : int
-        Decides everything that is random.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    ConfigError
-        For a number out of range.
-
-    Notes
-    -----
-    Source of the design: Guyon, Design of experiments of the NIPS 2003 variable selection benchmark; made by
-    :func:`sklearn.datasets.make_classification`.
-    """
+    """Clusters at the corners of a cube in ``n_informative`` dimensions, each corner of one of two classes."""
     from sklearn.datasets import make_classification
 
     _check("n_informative", n_informative, 2 <= n_informative <= 10, "from 2 to 10")
@@ -257,37 +134,7 @@ def clusters(
 
 
 def friedman1(n_rows: int = 500, n_noise: int = 45, noise: float = 1.0, seed: int = 0) -> RawData:
-    """Five uniform features that decide a number, two of them together, among features that say nothing.
-
-    The number is 10 sin(π x₁ x₂) + 20 (x₃ − 0.5)² + 10 x₄ + 5 x₅ plus normal noise; all features are uniform on
-    0 … 1.
-
-    Parameters
-    ----------
-    n_rows : int
-        At least 4.
-    n_noise : int
-        Features that say nothing.
-    noise : float
-        Standard deviation of what is added to the number.
-    seed : int
-        Decides everything that is random.
-
-    Returns
-    -------
-    RawData
-        For a numeric target.
-
-    Raises
-    ------
-    ConfigError
-        For a number out of range.
-
-    Notes
-    -----
-    Source: Friedman, Multivariate adaptive regression splines, The Annals of Statistics 19, 1991; made by
-    :func:`sklearn.datasets.make_friedman1`.
-    """
+    """Five uniform features that decide a number, two of them together, among features that say nothing."""
     from sklearn.datasets import make_friedman1
 
     _check("n_rows", n_rows, n_rows >= 4, "at least 4")

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from experiments.datasets.classes import check_target_is_no_number
-from experiments.datasets.download.files import Content, read_file
+from experiments.datasets.classes import check_target_is_no_number, is_numeric_target
+from experiments.datasets.download import Content, read_file
 from experiments.datasets.names import COMPARED, Column, as_typed, find_columns, is_nameless
 from experiments.datasets.numbers import check_one_target
 from experiments.datasets.raw import RawData, as_text
@@ -35,27 +35,10 @@ KINDS = ("auto", "classes", "numbers")
 #: What stands for the name of a column that has none; the first is number 1.
 _NUMBERED = re.compile(r"number (\d+)")
 
-#: A target of numbers with more different ones than this, and fewer samples to each than the second, is a number.
-_MOST_CLASSES, _SAMPLES_PER_CLASS = 10, 10
-
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file is to be read; each as typed, None where nothing was.
-
-    Attributes
-    ----------
-    transpose : bool
-        Whether the file has a line for each feature.
-    na_values : tuple of str or None
-        Words that mean a missing value, in place of the usual ones.
-    encoding, delimiter, sheet : str or None
-        Of text files, and of spreadsheets.
-    decimal : str
-        ``"."`` or ``","``.
-    skip_rows : int or None
-        Lines at the top that are no part of the table.
-    """
+    """How a file is to be read; each as typed, None where nothing was."""
 
     transpose: bool = False
     na_values: tuple[str, ...] | None = None
@@ -68,33 +51,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Table:
-    """Features and target of a person's table.
-
-    Attributes
-    ----------
-    file : str
-        Where it was found.
-    sha256 : str
-        Of the file.
-    X : ndarray of float64, shape (n, p)
-        NaN: missing. A category is a place in its list of values.
-    names : tuple of str, length p
-        Of the features, as in the file, without spaces around them.
-    categories : dict of int to list of str
-        Column of X → its values.
-    task : str
-        ``"classes"``, ``"labels"`` or ``"numbers"``.
-    y : int64 array of shape (n,), csr_matrix of int8 of shape (n, L), or float64 array of shape (n,)
-        Class codes, labels, or numbers.
-    targets : tuple of str
-        Names of the target columns.
-    class_names : tuple of str
-        Of the classes in the order of their codes; names of the labels; empty for numbers.
-    name_columns : tuple of (str, str)
-        Columns that were taken for names of samples, and why. One without a name is called "number 1" and so on.
-    left_out : tuple of str
-        Columns that were left out on request.
-    """
+    """Features and target of a person's table."""
 
     file: str
     sha256: str
@@ -145,38 +102,7 @@ def read_table(
     leave_out: Sequence[str] = (),
     categories: Sequence[str] = (),
 ) -> Table:
-    """Read a table.
-
-    Parameters
-    ----------
-    path : str
-        CSV, TSV or other delimited text, ARFF (all of these plain or compressed), XLSX or Parquet, by its ending.
-    targets : sequence of str
-        The class column, or several columns of labels; a text that is no column and has commas is several names.
-    kind : str, default="auto"
-        "classes", "numbers", or "auto": a single target of numbers with many different values is a number.
-    layout : Layout, optional
-        How the file is laid out.
-    keep : sequence of str
-        Columns that are features although they look like names of samples. Here and elsewhere, "number 1" is the
-        first column, and 0 its place, where no column has that name.
-    leave_out : sequence of str
-        Columns that are no features.
-    categories : sequence of str
-        Columns whose values are names although they look like numbers.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    DatasetError
-        As :func:`experiments.datasets.own.csv`; for two columns of one name, an infinite value (with row and
-        column), or a table without features.
-    ConfigError
-        For another kind, or a file of another format.
-    """
+    """Read a table."""
     if kind not in KINDS:
         raise wrong_name("kind of target (dataset.kind)", kind, KINDS)
     layout = layout or Layout()
@@ -209,7 +135,7 @@ def read_table(
     task = "numbers" if numeric else ("classes" if len(wanted) == 1 else "labels")
     class_names: tuple[str, ...] = ()
     if task == "classes":
-        y, class_names = _classes(raw)
+        y, class_names = _classes(raw, kind)
     elif task == "labels":
         y, class_names = sparse.csr_matrix(raw.labels, dtype=np.int8), tuple(raw.label_names or ())
     return Table(
@@ -233,22 +159,7 @@ def _shown(name: str, place: int) -> str:
 
 
 def column_names(path: str, layout: Layout | None = None) -> list[str]:
-    """Return the names of a table's columns.
-
-    Parameters
-    ----------
-    path, layout
-        As for :func:`read_table`.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    DatasetError, ConfigError
-        As :func:`read_table`.
-    """
+    """Return the names of a table's columns."""
     return _source(read_file(path, [Path.cwd()]), path, layout or Layout(), []).header
 
 
@@ -287,7 +198,6 @@ def _source(file: Content, path: str, layout: Layout, wanted: Sequence[Column]) 
         encoding=layout.encoding,
         wanted=wanted,
         transpose=layout.transpose,
-        digits=False,
     )
     header = list(text.header or text.frame.columns)[: text.frame.shape[1]]
     return _Source(file, text.frame, text.reader, header, text.as_texts, layout.decimal)
@@ -362,9 +272,7 @@ def _is_numeric(column: pd.Series, kind: str) -> bool:
     if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
         return False
     known = column.dropna().to_numpy(dtype=np.float64)
-    distinct = np.unique(known)
-    whole = bool((known == np.floor(known)).all())
-    return len(distinct) > _MOST_CLASSES and (not whole or len(known) < _SAMPLES_PER_CLASS * len(distinct))
+    return is_numeric_target([as_text(each) for each in np.unique(known)], len(known))
 
 
 def _numbers(source: _Source, place: int, reader: FrameReader) -> np.ndarray:
@@ -403,9 +311,10 @@ def _check_values(X: np.ndarray, raw: RawData, file: str, name_columns: Sequence
         )
 
 
-def _classes(raw: RawData) -> tuple[np.ndarray, tuple[str, ...]]:
+def _classes(raw: RawData, kind: str) -> tuple[np.ndarray, tuple[str, ...]]:
     distinct, codes = np.unique(raw.labels, return_inverse=True)
     readable = {str(key): str(value) for key, value in (raw.class_names or {}).items()}
     texts = [as_text(each) for each in distinct]
-    check_target_is_no_number(texts, len(codes), raw.target)
+    if kind == "auto":
+        check_target_is_no_number(texts, len(codes), raw.target)
     return codes.astype(np.int64), tuple(readable.get(text, text) for text in texts)

@@ -8,7 +8,17 @@ import pyarrow.parquet as pq
 from experiments.config.compose import compose_runs
 from experiments.datasets import load
 
-READERS = "experiments.datasets.local_file"
+#: Readers of the catalogue, as YAML files name them.
+READERS = {
+    name: f"experiments.datasets.readers.{module}.{name}"
+    for module, names in {
+        "arff": ("arff", "mulan"),
+        "matlab": ("matlab",),
+        "spreadsheet": ("r_data", "spreadsheet"),
+        "text": ("cluto", "delimited", "orange_tab"),
+    }.items()
+    for name in names
+}
 
 
 def loaded(*argv):
@@ -38,5 +48,5 @@ def block(reader, path, **source):
     return {
         "name": "small",
         "task": "multiclass",
-        "source": {"_target_": f"{READERS}.{reader}", "path": path, **source},
+        "source": {"_target_": READERS[reader], "path": path, **source},
     }

@@ -1,23 +1,17 @@
 """A server on this machine that lays files out as the public sources do, and misbehaves when it is told to."""
 
 import functools
+import gzip
 import hashlib
 import io
-import json
 import socket
 import tarfile
 import threading
 import time
 import zipfile
+from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
-
-from experiments.datasets.download.http import Patience
-
-#: Gives up soon.
-HASTY = Patience(
-    attempts=3, unreached_attempts=2, first_wait=0.01, longest_wait=0.05, connect_timeout=5, read_timeout=2.0
-)
 
 #: What a wrong address, a captive network or a site in maintenance sends, with status 200.
 PAGE = (
@@ -25,13 +19,15 @@ PAGE = (
 )
 
 
+OML = 'xmlns:oml="http://openml.org/openml"'
+
+
 def files_in(cache):
     """Every file of a cache that a reader could be given, with its content."""
-    by_the_side = (".json", ".lock")
     return {
         each.name.partition("-")[2]: each.read_bytes()
         for each in (cache / "downloads").glob("*-*")
-        if each.is_file() and not each.name.endswith(by_the_side)
+        if each.is_file()
     }
 
 
@@ -42,16 +38,13 @@ class DataServer(ThreadingHTTPServer):
     ----------
     asked : list of (path, headers)
         Every request, in order.
-    retry_after : str
-        What a path that is "busy" asks for.
     """
 
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.files, self.moods, self.asked = {}, {}, []
-        self.retry_after = "1"
+        self.files, self.moods, self.asked, self.lists = {}, {}, [], {}
         self.lock = threading.Lock()
         self.closing = threading.Event()
         threading.Thread(target=functools.partial(self.serve_forever, 0.05), daemon=True).start()
@@ -80,37 +73,41 @@ class DataServer(ThreadingHTTPServer):
     # --- the layouts of the public sources
 
     def put_openml(self, data_id, name, arff, *moods, version=1, about=None, listed=True, **more):
-        """OpenML: a description in JSON, a list by name, and the ARFF file under a number of its own."""
+        """OpenML: a description in XML, a list by name, and the ARFF file under a number of its own."""
         url = self.put(f"/data/v1/download/{data_id + 50000}/{name}.arff", arff, *moods)
         description = {
-            "id": str(data_id),
+            "id": data_id,
             "name": name,
-            "version": str(version),
+            "version": version,
             "description": "**Author**: nobody",
             "format": "ARFF",
             "upload_date": "2014-04-06T23:19:28",
             "licence": "Public",
             "url": url,
-            "file_id": str(data_id + 50000),
+            "file_id": data_id + 50000,
             "default_target_attribute": "class",
             "visibility": "public",
             "status": "active",
             "md5_checksum": hashlib.md5(arff).hexdigest(),
         } | more
-        self.put(
-            f"/api/v1/json/data/{data_id}",
-            json.dumps({"data_set_description": description}).encode(),
-            *(about or ()),
-            kind="application/json",
+        fields = "".join(
+            f"<oml:{key}>{escape(str(value), quote=False)}</oml:{key}>"
+            for key, values in description.items()
+            for value in (values if isinstance(values, list) else [values])
         )
-        if not listed:
-            return
-        entry = {"did": data_id, "name": name, "version": version, "status": "active", "format": "ARFF"}
-        for which in ("status/active", f"data_version/{version}"):
-            path = f"/api/v1/json/data/list/data_name/{name}/limit/100/{which}"
-            there = json.loads(self.files[path][0])["data"]["dataset"] if path in self.files else []
-            answer = {"data": {"dataset": [*there, entry]}}
-            self.put(path, json.dumps(answer).encode(), kind="application/json")
+        self.put(
+            f"/api/v1/xml/data/{data_id}",
+            f"<oml:data_set_description {OML}>{fields}</oml:data_set_description>".encode(),
+            *(about or ()),
+            kind="text/xml",
+        )
+        if listed:
+            fields = {"did": data_id, "name": name, "version": version, "status": "active", "format": "ARFF"}
+            row = "".join(f"<oml:{key}>{value}</oml:{key}>" for key, value in fields.items())
+            row += "<oml:file_id>1</oml:file_id>"
+            path = f"/api/v1/xml/data/list/data_name/{name}/limit/10000/offset/0"
+            self.lists[path] = self.lists.get(path, "") + f"<oml:dataset>{row}</oml:dataset>"
+            self.put(path, f"<oml:data {OML}>{self.lists[path]}</oml:data>".encode(), kind="text/xml")
 
     def put_uci(self, number, slug, files, *moods):
         """UCI: one zip archive for a data set; a value that is a dict is an archive within it."""
@@ -162,7 +159,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _error(self, status):
         body, kind = b"<html><body>no</body></html>", "text/html"
         if status == 412:
-            body, kind = b'{"error":{"code":"372","message":"No results"}}', "application/json"
+            message = "<oml:code>372</oml:code><oml:message>No results</oml:message>"
+            body, kind = f"<oml:error {OML}>{message}</oml:error>".encode(), "text/xml"
         self._head(status, len(body), kind)
         self.wfile.write(body)
 
@@ -176,28 +174,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
 
-    def _tag(self, content):
-        return f'"{hashlib.sha256(content).hexdigest()[:12]}"'
-
     def _fine(self, content, kind):
-        tag, start = self._tag(content), self.headers.get("Range", "")
-        if start and self.headers.get("If-Range") == tag:
-            first = int(start.removeprefix("bytes=").removesuffix("-"))
-            rest = content[first:]
-            if not rest:
-                return self._error(416)
-            where = f"bytes {first}-{len(content) - 1}/{len(content)}"
-            self._head(206, len(rest), kind, ETag=tag, Content_Range=where)
-            return self.wfile.write(rest)
-        self._head(200, len(content), kind, ETag=tag, Accept_Ranges="bytes")
-        self.wfile.write(content)
-
-    def _no_ranges(self, content, kind):
         self._head(200, len(content), kind)
         self.wfile.write(content)
 
     def _slow(self, content, kind):
-        self._head(200, len(content), kind, ETag=self._tag(content))
+        self._head(200, len(content), kind)
         step = max(1, len(content) // 10)
         for start in range(0, len(content), step):
             self.wfile.write(content[start : start + step])
@@ -206,10 +188,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _half(self, content, kind):
         """Announce all of it, send half and hang up."""
-        self._head(200, len(content), kind, ETag=self._tag(content), Accept_Ranges="bytes")
-        self.wfile.write(content[: len(content) // 2])
-
-    def _half_untagged(self, content, kind):
         self._head(200, len(content), kind)
         self.wfile.write(content[: len(content) // 2])
 
@@ -244,21 +222,9 @@ class _Handler(BaseHTTPRequestHandler):
         changed[len(changed) // 2] ^= 1
         self._fine(bytes(changed), kind)
 
-    def _wrong_range(self, content, kind):
-        """Half at first; then a range that was not asked for."""
-        if "Range" not in self.headers:
-            return self._half(content, kind)
-        where = f"bytes 0-{len(content) - 1}/{len(content)}"
-        self._head(206, len(content), kind, Content_Range=where)
-        self.wfile.write(content)
-
     def _page(self, content, kind):
         self._head(200, len(PAGE), "text/html")
         self.wfile.write(PAGE)
-
-    def _pointer(self, content, kind):
-        text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize {len(content)}\n"
-        self._no_ranges(text.encode(), "text/plain")
 
     def _redirect(self, content, kind):
         self._head(302, 0, Location="/moved" + self.path)
@@ -271,16 +237,24 @@ class _Handler(BaseHTTPRequestHandler):
     def _round(self, content, kind):
         self._head(302, 0, Location=self.path)
 
-    def _busy(self, content, kind):
-        self._head(503, 0, Retry_After=self.server.retry_after)
-
     def _hang_up(self, content, kind):
         self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _endless(self, content, kind):
-        """Announce more than any disk holds."""
-        self._head(200, 1 << 62, kind)
-        self.wfile.write(content)
-
     def _empty(self, content, kind):
         self._head(200, 0, kind)
+
+    def _odd_length(self, content, kind):
+        self._head(200, "\u00b2", kind)
+        self.wfile.write(content)
+
+    def _long_length(self, content, kind):
+        self._head(200, "9" * 5000, kind)
+        self.wfile.write(content)
+
+    def _controls(self, content, kind):
+        self.wfile.write(b"HTTP/1.1 404 \x1b[31mred\x07\r\nContent-Length: 0\r\n\r\n")
+
+    def _packed(self, content, kind):
+        packed = gzip.compress(content)
+        self._head(200, len(packed), kind, Content_Encoding="gzip")
+        self.wfile.write(packed)

@@ -1,35 +1,29 @@
 """ARFF files, dense and sparse, with a class or with labels; label lists of Mulan.
 
-The package liac-arff reads them row by row, so that a sparse file never becomes a dense table and never many
-objects at once.
+Rows are read one by one into arrays of numbers, so that a sparse file never becomes a dense table.
 """
 
 from __future__ import annotations
 
 import array
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import arff as liac
 import numpy as np
 from scipy import sparse
 
-from experiments.datasets.classes import exactly
-from experiments.datasets.column_kinds import EXACT, equal_as_floats
-from experiments.datasets.download.files import Content, read_files
+from experiments.datasets.column_kinds import EXACT, LargeNumbers
+from experiments.datasets.download import Content, read_files
 from experiments.datasets.names import COMPARED, Column, check_row_names, find_columns, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData
-from experiments.datasets.readers.parsed_cache import cached_parse
 from experiments.errors import ConfigError, DatasetError
 from experiments.formatting import count
 from experiments.paths import Places
-
-#: Raised by one when the same bytes are read differently.
-_VERSION = 3
 
 #: An attribute's name and type: a name in quotation marks with backslashes before those inside, or with none before
 #: them, or a name without; the first that leaves a type.
@@ -38,28 +32,17 @@ _ATTRIBUTES = tuple(
     for name in (r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", r"\".*\"|'.*'", r"[^{}%,\s]*")
 )
 
+#: A cell of a dense row and what follows it, and a pair of a sparse one; values may stand in quotation marks.
+_CELL = re.compile(r"""\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^,'"\s][^,]*?|)\s*(,|$)""")
+_PAIR = re.compile(r"""\s*(\d+)\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^,'"\s][^,]*?)\s*(?:,|$)""")
+
 #: The longest piece of a line that a message repeats.
 _SHOWN = 60
 
 
 @dataclass(frozen=True)
 class Arff:
-    """What is in an ARFF file.
-
-    Attributes
-    ----------
-    names : list of str
-        Of the attributes.
-    values : list
-        Per attribute the list of its values if it is nominal, ``None`` if it is a number, ``"text"`` if it is text.
-    table : ndarray of float64, shape (n, number of attributes), or csr_matrix
-        Numbers; for a nominal attribute the place of the value in the list (an implicit zero is the first value).
-        For a text attribute the place in ``texts``; in a sparse file NaN throughout. NaN: missing.
-    file : str
-        For messages.
-    texts : mapping of int to list of str
-        Per text attribute of a dense file its distinct texts.
-    """
+    """What is in an ARFF file."""
 
     names: list[str]
     values: list[list[str] | str | None]
@@ -80,139 +63,216 @@ def arff(
     download: Mapping[str, Any] | None = None,
     class_names: Mapping[str, str] | None = None,
 ) -> RawData:
-    """Read an ARFF file, dense or sparse, plain or packed.
-
-    Parameters
-    ----------
-    path, places, files, sha256, download
-        As for :func:`experiments.datasets.download.files.read_files`; several files are parts of one table.
-    target : str or int, optional
-        The class attribute: its name, or its place (0-based; −1 is the last).
-    labels : sequence of str or int, optional
-        In place of ``target`` for multi-label data: the label attributes, by name or place, wherever they
-        stand. They
-        keep the file's order.
-    leave_out : str, int, or sequence of them
-        Attributes that are no features, such as row numbers.
-    class_names : mapping, optional
-        Readable names for the classes.
-
-    Returns
-    -------
-    RawData
-        Sparse if the file is.
-
-    Raises
-    ------
-    DatasetError
-        File missing or damaged, no such attribute, a row that does not fit the attributes (with file and line).
-    ConfigError
-        When neither or both of ``target`` and ``labels`` are given.
-    """
+    """Read an ARFF file, dense or sparse, plain or packed."""
     if (target is None) == (labels is None):
         raise ConfigError("an ARFF file needs either target (a class) or labels (several)")
     contents = read_files(places, path, files, sha256, download)
-    parameters = {"target": target, "labels": labels, "leave_out": leave_out, "class_names": class_names}
 
-    def made() -> RawData:
-        table = stacked([parse(each.data, each.name) for each in contents])
-        return raw_data(table, target=target, labels=labels, leave_out=leave_out, class_names=class_names)
-
-    return cached_parse(places, "arff", _VERSION, contents, parameters, made)
+    table = stacked([parse(each.data, each.name) for each in contents])
+    return raw_data(table, target=target, labels=labels, leave_out=leave_out, class_names=class_names)
 
 
 def mulan(
     files: Sequence[Mapping[str, Any]], *, places: Places | Sequence[Path], n_labels: int | None = None
 ) -> RawData:
-    """Read a multi-label data set of Mulan: ARFF files, and an XML file that names the labels.
-
-    Parameters
-    ----------
-    files : sequence of mapping
-        As for :func:`experiments.datasets.download.files.read_files`; the one whose path ends in ``.xml`` lists
-        the labels, the others are parts of one table.
-    places
-        Where to look.
-    n_labels : int, optional
-        How many labels there must be.
-
-    Returns
-    -------
-    RawData
-        Sparse if the files are. The labels have the order of the ARFF file.
-
-    Raises
-    ------
-    DatasetError
-        As :func:`arff`; a label that is missing from either file.
-    """
+    """Read a multi-label data set of Mulan: ARFF files, and an XML file that names the labels."""
     lists = [place for place, each in enumerate(files) if str(each.get("path", "")).endswith(".xml")]
     if len(lists) != 1 or len(files) < 2:
         raise ConfigError("a Mulan data set is one XML file and at least one ARFF file")
     contents = read_files(places, files=files)
 
-    def made() -> RawData:
-        listed = contents.pop(lists[0])
-        names = label_list(listed)
-        table = stacked([parse(each.data, each.name) for each in contents])
-        _check_label_list(table, names, listed.name, n_labels)
-        return raw_data(table, labels=names, listed_in=listed.name)
-
-    return cached_parse(places, "mulan", _VERSION, list(contents), {"n_labels": n_labels}, made)
+    listed = contents.pop(lists[0])
+    names = label_list(listed)
+    table = stacked([parse(each.data, each.name) for each in contents])
+    _check_label_list(table, names, listed.name, n_labels)
+    return raw_data(table, labels=names, listed_in=listed.name)
 
 
 def parse(content: bytes, name: str) -> Arff:
-    """Parse an ARFF file.
-
-    Parameters
-    ----------
-    content : bytes
-        UTF-8 text.
-    name : str
-        Of the file, for messages.
-
-    Returns
-    -------
-    Arff
-
-    Raises
-    ------
-    DatasetError
-        For what is no ARFF, with the line.
-    """
-    lines = _Lines(Content(name, content, "").text)
-    if not lines.has_keywords:
-        raise DatasetError(f"{name}: no @RELATION, @ATTRIBUTE or @DATA line found: is it ARFF?")
-    decoder = _Decoder()
-    texts: dict[int, list[str]] = {}
+    """Parse an ARFF file; errors name the line."""
+    lines = Content(name, content, "").text.replace("\r", "").split("\n")
+    names, values, start = _header(lines, name)
+    rows = [(number, line.strip()) for number, line in enumerate(lines[start:], start + 1)]
+    rows = [(number, line) for number, line in rows if line and not line.startswith("%")]
+    number, line = 0, ""
+    texts: dict[int, dict[str, int]] = {index: {} for index, kind in enumerate(values) if kind == "text"}
+    is_sparse = bool(rows) and rows[0][1].startswith("{")
+    readers = [_reader(kind, texts.get(index, {}), is_sparse) for index, kind in enumerate(values)]
+    cells, indices, ends = array.array("d"), array.array("q"), [0]
     try:
-        header = decoder.decode(lines, encode_nominal=True, return_type=lines.kind)
-        attributes = header["attributes"]
-        is_text = np.array([kind == "STRING" for _, kind in attributes], dtype=bool)
-        _read_exactly(decoder, attributes)
-        if lines.kind == liac.LOD_GEN:
-            table = _sparse_rows(header["data"], is_text, lines)
-        else:
-            table, texts = _dense_rows(header["data"], is_text)
-    except liac.ArffException as error:
-        raise DatasetError(f"{name}, line {lines.number}: {_reason(error, lines)}") from error
-    except (ValueError, TypeError, StopIteration, OverflowError, _MergedError) as error:
-        raise DatasetError(f"{name}, line {lines.number}: {error}") from error
-    values = [
-        [str(each) for each in kind] if isinstance(kind, list) else ("text" if kind == "STRING" else None)
-        for _, kind in attributes
-    ]
-    return Arff([attribute for attribute, _ in attributes], values, table, name, texts)
+        for number, line in rows:  # noqa: B007 -- errors name the line
+            if is_sparse:
+                pairs = _pairs(line)
+                places = [index for index, _ in pairs]
+                if len(set(places)) < len(places):
+                    twice = next(index for index in places if places.count(index) > 1)
+                    raise ValueError(
+                        f"index {twice} stands twice in the row; a sparse row has each index once"
+                    )
+                if places and max(places) >= len(names):
+                    raise _MisfitError
+                indices.extend(places)
+                ends.append(len(indices))
+                row = [(readers[index], cell) for index, cell in pairs]
+            else:
+                row = list(zip(readers, _cells(line), strict=True))
+            cells.extend([math.nan if cell is None else read(cell) for read, cell in row])
+    except _MisfitError:
+        raise DatasetError(
+            f"{name}, line {number}: the row does not fit the attributes: {_cut(line)}"
+        ) from None
+    except KeyError as error:
+        raise DatasetError(
+            f"{name}, line {number}: {error.args[0]!r} is not among the values of its attribute ({_cut(line)})"
+        ) from None
+    except ValueError as error:
+        reason = str(error)
+        if "zip()" in reason:
+            reason = "the row does not fit the attributes"
+        elif "convert string to float" in reason:
+            reason = f"{_cut(reason.partition(': ')[2])} is not a number"
+        raise DatasetError(f"{name}, line {number}: {reason}: {_cut(line)}") from None
+    if is_sparse:
+        shape = (len(rows), len(names))
+        table = sparse.csr_matrix((np.array(cells), np.array(indices), np.array(ends)), shape=shape)
+        table.eliminate_zeros()
+        table.sort_indices()
+    else:
+        table = np.array(cells).reshape(len(rows), len(names))
+    _check_large(rows, table, names, values, name)
+    return Arff(
+        names, values, table, name, {} if is_sparse else {index: list(each) for index, each in texts.items()}
+    )
+
+
+class _MisfitError(Exception):
+    """A row that does not fit the attributes."""
+
+
+def _header(lines: Sequence[str], file: str) -> tuple[list[str], list[list[str] | str | None], int]:
+    """Return names and kinds of the attributes, and the number of lines before the first row."""
+    kinds: dict[str, list[str] | str | None] = {}
+    seen = False
+    for number, line in enumerate(lines, 1):
+        line = line.strip().replace("\t", " ")
+        keyword = line.partition(" ")[0].lower()
+        seen = seen or keyword in ("@relation", "@attribute", "@data")
+        if keyword == "@data":
+            return list(kinds), list(kinds.values()), number
+        if keyword == "@attribute":
+            name, kind = _attribute(line, f"{file}, line {number}")
+            if name in kinds:
+                raise DatasetError(
+                    f"{file}, line {number}: attribute {name!r} is declared twice ({COMPARED})"
+                )
+            kinds[name] = kind
+        elif line and not line.startswith("%") and keyword != "@relation":
+            if seen:
+                raise DatasetError(
+                    f"{file}, line {number}: no @data line before {_cut(line)}: is it ARFF, and whole?"
+                )
+            break
+    if seen:
+        raise DatasetError(f"{file}: no @data line found: is it ARFF, and whole?")
+    raise DatasetError(f"{file}: no @RELATION, @ATTRIBUTE or @DATA line found: is it ARFF?")
+
+
+def _attribute(line: str, where: str) -> tuple[str, list[str] | str | None]:
+    for pattern in _ATTRIBUTES:
+        match = pattern.fullmatch(line)
+        if not match:
+            continue
+        name, kind = match[1], match[2].strip()
+        if len(name) > 1 and name[0] in "'\"" and name[-1] == name[0]:
+            name = name[1:-1]
+        name = _unescaped(name).strip()
+        if kind.lower() in ("numeric", "real", "integer"):
+            return name, None
+        if kind.lower() == "string":
+            return name, "text"
+        if kind.startswith("{") and kind.endswith("}"):
+            return name, [each or "" for each in _cells(kind[1:-1], known="?")]
+    raise DatasetError(
+        f"{where}: attributes of this type are not read: {_cut(line)}; those read are numeric, real, integer (the "
+        "word alone), string and {a,b,…}; declare it as string and leave it out (dataset.leave_out)"
+    )
+
+
+def _cells(line: str, known: str | None = None) -> list[str | None]:
+    """Split a row at commas outside quotation marks; an unquoted ? is None."""
+    if "'" not in line and '"' not in line:
+        plain = [cell.strip() for cell in line.split(",")]
+        return [known if cell == "?" else cell for cell in plain] if "?" in line else [*plain]
+    cells: list[str | None] = []
+    place = 0
+    while True:
+        match = _CELL.match(line, place)
+        if not match:
+            raise ValueError("a quotation mark is not closed, or stands beside a value")
+        cells.append(_value(match[1], known))
+        place = match.end()
+        if not match[2]:
+            return cells
+
+
+def _pairs(line: str) -> list[tuple[int, str | None]]:
+    """Split a row of a sparse file into indices and values."""
+    if not (line.startswith("{") and line.endswith("}")):
+        raise _MisfitError
+    pairs: list[tuple[int, str | None]] = []
+    place, inner = 0, line[1:-1].strip().rstrip(",")
+    if "'" not in inner and '"' not in inner:
+        split = [cell.split(None, 1) for cell in inner.split(",")] if inner else []
+        try:
+            return [(int(index), None if value.strip() == "?" else value.strip()) for index, value in split]
+        except ValueError:
+            raise _MisfitError from None
+    while place < len(inner):
+        match = _PAIR.match(inner, place)
+        if not match:
+            raise _MisfitError
+        pairs.append((int(match[1]), _value(match[2], None)))
+        place = match.end()
+    return pairs
+
+
+def _value(cell: str, known: str | None) -> str | None:
+    if len(cell) > 1 and cell[0] in "'\"" and cell[-1] == cell[0]:
+        return re.sub(r"\\(.)", r"\1", cell[1:-1])
+    return known if cell == "?" else cell
+
+
+def _reader(kind: list[str] | str | None, texts: dict[str, int], is_sparse: bool) -> Callable[[str], float]:
+    """Return what makes a number of a cell: for values and texts their place in the list."""
+    if isinstance(kind, list):
+        return {value: place for place, value in enumerate(kind)}.__getitem__
+    if kind == "text":
+        return (lambda cell: math.nan) if is_sparse else (lambda cell: texts.setdefault(cell, len(texts)))
+    return float
+
+
+def _check_large(
+    rows: Sequence[tuple[int, str]], table: Matrix, names: list[str], values: Sequence[Any], file: str
+) -> None:
+    """Refuse whole numbers beyond 2^53 that differ in the file and are equal as floats."""
+    stored = table.data if sparse.issparse(table) else table
+    if not (np.abs(stored) >= EXACT).any():
+        return
+    large = LargeNumbers()
+    for number, line in rows:
+        pairs = _pairs(line) if sparse.issparse(table) else list(enumerate(_cells(line)))
+        kept = [(index, cell) for index, cell in pairs if cell is not None and values[index] is None]
+        numbers = np.array([float(cell) for _, cell in kept])
+        columns = np.array([index for index, _ in kept], dtype=np.int64)
+        large.check(columns, numbers, [cell for _, cell in kept], f"{file}, line {number}")
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _SHOWN else line[:_SHOWN] + " …"
 
 
 def stacked(tables: Sequence[Arff]) -> Arff:
-    """Put parts with the same attributes under one another.
-
-    Raises
-    ------
-    DatasetError
-        When the attributes differ.
-    """
+    """Put parts with the same attributes under one another."""
     first = tables[0]
     for other in tables[1:]:
         if (other.names, other.values) != (first.names, first.values):
@@ -247,28 +307,7 @@ def raw_data(
     class_names: Mapping[str, str] | None = None,
     listed_in: str | None = None,
 ) -> RawData:
-    """Take a table apart into features and a class, or features and labels.
-
-    Parameters
-    ----------
-    table : Arff
-        As parsed.
-    target, labels, leave_out, class_names
-        As for :func:`arff`.
-    listed_in : str, optional
-        The file that names the labels, for messages.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    DatasetError
-        No such attribute, a feature of text, one that names the rows, a row without a class, a label with
-        other values
-        than 0 and 1.
-    """
+    """Take a table apart into features and a class, or features and labels."""
     place = {name: index for index, name in enumerate(table.names)}
     wanted = sorted(_place(each, place, table.file, "label", listed_in) for each in labels or ())
     if target is not None:
@@ -314,13 +353,7 @@ def raw_data(
 
 
 def label_list(file: Content) -> list[str]:
-    """Read the names of an XML label list of Mulan, nested ones too.
-
-    Raises
-    ------
-    DatasetError
-        For what is no such list.
-    """
+    """Read the names of an XML label list of Mulan, nested ones too."""
     # Such lists need no document type, and without one there are no entities that could grow or read files.
     if b"<!DOCTYPE" in file.data or b"<!ENTITY" in file.data:
         raise DatasetError(f"{file.name} declares a document type, which a label list does not need")
@@ -338,164 +371,9 @@ def label_list(file: Content) -> list[str]:
     return found
 
 
-class _Lines:
-    """The lines of a text, counted as they are read; the first line of data says whether it is sparse."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = text.split("\n")
-        self.number = 0
-        self.kind = liac.DENSE_GEN
-        self.has_data = False
-        self.has_keywords = any(
-            line.lstrip()[:10].upper().startswith(("@RELATION", "@ATTRIBUTE", "@DATA"))
-            for line in self._lines
-        )
-        for line in self._lines:
-            line = line.strip()
-            if self.has_data and line and not line.startswith("%"):
-                self.kind = liac.LOD_GEN if line.startswith("{") else liac.DENSE_GEN
-                break
-            self.has_data = self.has_data or line[:5].upper() == "@DATA"
-
-    def __iter__(self) -> Iterator[str]:
-        in_data = False
-        for line in self._lines:
-            self.number += 1
-            # liac-arff wants a space after the keyword, and many headers have a tab there.
-            yield line if in_data else line.replace("\t", " ")
-            in_data = in_data or line.strip()[:5].upper() == "@DATA"
-
-    @property
-    def current(self) -> str:
-        return self._lines[max(self.number, 1) - 1].strip()
-
-
-class _Decoder(liac.ArffDecoder):
-    """Decoder that takes one pair of quotation marks off a name, not all that it begins and ends with."""
-
-    def _decode_attribute(self, s: str) -> tuple[str, Any]:
-        refused: liac.ArffException = liac.BadAttributeFormat()
-        for pattern in _ATTRIBUTES:
-            found = pattern.fullmatch(s)
-            if not found:
-                continue
-            name, kind = found.groups()
-            if len(name) > 1 and name[0] in "'\"" and name[-1] == name[0]:
-                name = name[1:-1]
-            try:
-                return _unescaped(name).strip(), super()._decode_attribute(f"@attribute x {kind}")[1]
-            except liac.BadAttributeType as error:
-                refused = error
-        raise refused
-
-
-def _read_exactly(decoder: liac.ArffDecoder, attributes: Sequence[tuple[str, Any]]) -> None:
-    """Make the decoder keep all of a number, and refuse whole ones that are different and equal as floats.
-
-    It cuts the fraction off in attributes declared as integer, which to Weka are numeric.
-    """
-    for index, (name, kind) in enumerate(attributes):
-        if kind in ("NUMERIC", "REAL", "INTEGER"):
-            decoder._conversors[index] = _Number(name)
-
-
-class _MergedError(Exception):
-    """Of its own kind, since the decoder drops a ValueError."""
-
-
-class _Number:
-    """Reads the numbers of one attribute."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._large: dict[float, str] = {}
-
-    def __call__(self, text: str) -> float:
-        number = float(text)
-        if abs(number) >= EXACT:
-            first = self._large.setdefault(number, text)
-            if first != text and exactly(first) != exactly(text):
-                raise _MergedError(
-                    equal_as_floats(
-                        f"attribute {self._name!r}",
-                        first,
-                        text,
-                        "if they are names, declare the attribute with its values, {a,b,…}",
-                    )
-                )
-        return number
-
-
-def _dense_rows(rows: Iterable[list], is_text: np.ndarray) -> tuple[np.ndarray, dict[int, list[str]]]:
-    cells = array.array("d")
-    places: dict[int, dict[str, int]] = {int(index): {} for index in np.flatnonzero(is_text)}
-    n_rows = 0
-    for row in rows:
-        for index, known in places.items():
-            if row[index] is not None:
-                row[index] = known.setdefault(str(row[index]), len(known))
-        cells.extend([np.nan if cell is None else cell for cell in row])
-        n_rows += 1
-    texts = {index: list(known) for index, known in places.items()}
-    if not n_rows:
-        return np.empty((0, len(is_text))), texts
-    return np.frombuffer(cells, dtype=np.float64).reshape(n_rows, len(is_text)), texts
-
-
-def _sparse_rows(rows: Iterable[dict], is_text: np.ndarray, lines: _Lines) -> sparse.csr_matrix:
-    data, indices, ends = array.array("d"), array.array("l"), [0]
-    for row in rows:
-        # A row is a dict, which keeps the last of several values; a quoted comma or a last one may make the count
-        # of commas larger, so the indices are looked at only then.
-        if lines.current.count(",") >= max(len(row), 1):
-            _check_indices(lines.current)
-        for index in sorted(row):
-            if is_text[index]:
-                row[index] = None
-            indices.append(index)
-            data.append(np.nan if row[index] is None else row[index])
-        ends.append(len(indices))
-    table = sparse.csr_matrix(
-        (np.array(data), np.array(indices), np.array(ends)), shape=(len(ends) - 1, len(is_text))
-    )
-    table.eliminate_zeros()
-    return table
-
-
-def _check_indices(line: str) -> None:
-    bare = re.sub(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", "text", line)
-    seen = set()
-    for cell in bare.strip("{} ").split(","):
-        index = cell.split(None, 1)[0] if cell.strip() else ""
-        if index and index in seen:
-            raise ValueError(f"index {index} stands twice in the row; a sparse row has each index once")
-        seen.add(index)
-
-
 def _unescaped(name: str) -> str:
     # liac-arff leaves the backslash of 'MacGillivray\\'s Warbler' in the name, and some label lists have it too.
     return re.sub(r"\\(['\"\\])", r"\1", name)
-
-
-def _reason(error: liac.ArffException, lines: _Lines) -> str:
-    line = lines.current
-    shown = line if len(line) <= _SHOWN else line[:_SHOWN] + " …"
-    if isinstance(error, liac.BadDataFormat):
-        return f"the row does not fit the attributes: {shown}"
-    if isinstance(error, liac.BadAttributeType):
-        return (
-            f"attributes of this type are not read: {shown}; those read are numeric, real, integer (the word "
-            "alone), string and {a,b,…}; declare it as string and leave it out (dataset.leave_out)"
-        )
-    if not lines.has_data:
-        return "no @data line found: is it ARFF, and whole?"
-    if isinstance(error, liac.BadAttributeName):
-        error.line = lines.number
-        told = re.sub(r" at line [0-9]+", "", str(error)).rstrip(".")[:200]
-        return f"{told}; {COMPARED} ({shown})"
-    error.line = lines.number
-    told = re.sub(r",? (?:at|in) line -?[0-9]+(?=[.:]?)", "", str(error))
-    return f"{told[:200]} ({shown})"
 
 
 def _place(name: Column, place: Mapping[str, int], file: str, what: str, listed_in: str | None) -> int:

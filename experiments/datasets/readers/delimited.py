@@ -13,13 +13,11 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
-from experiments.datasets.download.files import Content
+from experiments.datasets.download import Content
 from experiments.datasets.names import find_columns
 from experiments.datasets.raw import numbered_names
-from experiments.datasets.readers.digits import digits_of
 from experiments.errors import DatasetError
 
 #: Words that mean a missing value unless others are named, beside the empty cell: those of pandas, and the mark of
@@ -41,21 +39,7 @@ _LOOKED_THROUGH = 30
 
 @dataclass(frozen=True)
 class FirstLines:
-    """What stands before the first row.
-
-    Attributes
-    ----------
-    skipped : int
-        Lines before the header, or before the first row where there is no header.
-    delimiter : str
-        What separates the cells; ``" "`` for any white space.
-    header : list of str or None
-        The names as they stand in the file, blanks around them taken off.
-    first_row : int
-        Line of the first row, from 1.
-    n_columns : int
-        Of the table: names, and a cell more where every row ends in a delimiter.
-    """
+    """What stands before the first row."""
 
     skipped: int
     delimiter: str
@@ -75,39 +59,7 @@ def first_lines(
     wanted: Sequence[str | int] = (),
     hint: Callable[[str, str], str] = lambda line, delimiter: "",
 ) -> FirstLines:
-    """Find the header and the first row.
-
-    Lines without a cell, Excel's ``sep=;`` and comments that begin with ``#`` are passed over at the top, unless
-    ``skip_lines`` says how many lines are.
-
-    Parameters
-    ----------
-    text : str
-        The file.
-    file : str
-        Its name, for messages.
-    delimiter : str or None
-        What separates the cells; ``None``: what Excel's first line says, else ``default``.
-    default : str
-        See there.
-    header : bool
-        Whether there is a line of names.
-    skip_lines : int, optional
-        Lines to pass over, whatever is in them.
-    wanted : sequence of str or int
-        Columns that are asked for; they tell a header that begins with ``#`` from a comment.
-    hint : callable
-        Line and delimiter → what a message adds about the delimiter.
-
-    Returns
-    -------
-    FirstLines
-
-    Raises
-    ------
-    DatasetError
-        No line; a line that may be a comment or the header; a first line with fewer cells than the next.
-    """
+    """Find the header and the first row."""
     lines = _lines(text)
     comments: list[tuple[int, str]] = []
     number, line = 0, None
@@ -223,20 +175,7 @@ def _after_comments(
 
 
 def cells_of(line: str, delimiter: str) -> list[str]:
-    """Part one line into cells, blanks around them taken off.
-
-    Parameters
-    ----------
-    line : str
-        Without its end.
-    delimiter : str
-        What separates the cells; ``" "`` for any white space.
-
-    Returns
-    -------
-    list of str
-        Empty where the line cannot be parted.
-    """
+    """Part one line into cells, blanks around them taken off."""
     if delimiter == " ":
         return line.split()
     try:
@@ -267,28 +206,7 @@ def _too_few_names(file: str, start: int, names: Sequence[str], first: _Row, hin
 
 
 class TextTable:
-    """A delimited text file.
-
-    Parameters
-    ----------
-    content : Content
-        The file.
-    lines : FirstLines
-        As :func:`first_lines` found them.
-    words : sequence of str
-        What means a missing value, beside the empty cell.
-    decimal : str
-        The decimal point of numbers.
-    hint : str
-        What a message adds when the table is not even.
-
-    Attributes
-    ----------
-    names : list of str
-        One per column, all different; ``x1``, ``x2``, … without a header.
-    header : list of str or None
-        As in the file, where an empty name is that of ``names``.
-    """
+    """A delimited text file."""
 
     def __init__(
         self,
@@ -312,6 +230,7 @@ class TextTable:
         self._decimal = decimal
         self._hint = hint
         self._known: dict[int, pd.Series] = {}
+        self._text_places: list[int] = []
         if lines.header is None:
             self.names, self.header = numbered_names(lines.n_columns), None
         else:
@@ -319,19 +238,7 @@ class TextTable:
             self.header = [name or made for name, made in zip(lines.header, self.names, strict=True)]
 
     def frame(self) -> pd.DataFrame:
-        """Read the cells, as numbers where a column holds nothing else.
-
-        Returns
-        -------
-        DataFrame
-            Columns called as ``names`` says. A last column without a name is left out if none of its cells holds
-            anything: a line that ends in a delimiter does not make a column.
-
-        Raises
-        ------
-        DatasetError
-            For lines of different lengths.
-        """
+        """Read the cells, as numbers where a column holds nothing else."""
         frame = self._read(self.words)
         for place in range(frame.shape[1]):
             self._without_blanks(frame, place)
@@ -341,6 +248,8 @@ class TextTable:
             if self.header is not None:
                 del self.header[-1]
         frame.columns = self.names
+        texts = [not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
+        self._text_places = [place for place, is_text in enumerate(texts) if is_text]
         return frame
 
     def _without_blanks(self, frame: pd.DataFrame, place: int) -> None:
@@ -355,10 +264,6 @@ class TextTable:
             numbers = pd.to_numeric(bare, errors="coerce")
             only = (numbers.notna() | bare.isna()).all() and self._decimal == "."
             frame.isetitem(place, numbers if only else bare)
-
-    def digits(self) -> np.ndarray | None:
-        """Read the cells as bytes, where each is a single digit, as :func:`digits_of` does."""
-        return digits_of(self._rows_text, self.lines.delimiter, self.lines.n_columns, self.words)
 
     def texts(self, places: Sequence[int]) -> dict[int, pd.Series]:
         """Return the cells of columns as text, blanks around them taken off; missing ones are NaN."""
@@ -376,8 +281,10 @@ class TextTable:
         return self._known[place]
 
     def _know(self, places: Sequence[int]) -> None:
-        unknown = sorted({place for place in places if place not in self._known})
-        if unknown:
+        if not set(places) <= set(
+            self._known
+        ):  # all columns of text in one pass, as one is asked for after another
+            unknown = sorted({*places, *self._text_places} - set(self._known))
             cells = self._read(None, unknown)
             self._known |= {place: cells[place].fillna("").map(str.strip) for place in unknown}
 
@@ -461,17 +368,7 @@ class TextTable:
 
 
 def made_different(names: Sequence[str]) -> list[str]:
-    """Make names unique by numbers, and name the nameless, both as pandas does.
-
-    Parameters
-    ----------
-    names : sequence of str
-        As in the file, "" where there is none.
-
-    Returns
-    -------
-    list of str
-    """
+    """Make names unique by numbers, and name the nameless, both as pandas does."""
     given, used, result = set(names), set(), []
     for place, name in enumerate(names):
         made = name or f"Unnamed: {place}"

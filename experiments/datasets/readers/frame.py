@@ -57,38 +57,7 @@ _PLAIN_MARKS = ("", "?", "<NA>")
 
 
 class FrameReader:
-    """A data frame that becomes features and a class, or features and labels.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns named by text.
-    file : str
-        Where it is from, for messages.
-    place_of : callable
-        Row number (0-based) → where the row stands in the file, for messages.
-    hint : str
-        What a message adds when a column is not there.
-    decimal : str, optional
-        The decimal point of numbers in text, ``"."`` or ``","``, where the user can choose it: in a format without
-        types, in which a class that is text may be a number.
-    header : sequence of str, optional
-        Names as they stand in the file, where those of the frame were made different from one another.
-    named : bool
-        Whether the file has names at all.
-    cells : callable, optional
-        Place of a column → its cells as they stand in the file, missing ones too.
-    words : sequence of str
-        Words that mean a missing value; of the usual ones those that are in the file.
-    words_given : bool
-        Whether the user said which words mean a missing value.
-    line_with : callable, optional
-        Name → line that holds it, if one does, for messages.
-    turnable : bool
-        Whether a table of the format may have a line for each feature.
-    digits : ndarray of int8, shape (n, columns of the frame), optional
-        All cells, if these are single digits; features then keep that type, and need no look at each.
-    """
+    """A data frame that becomes features and a class, or features and labels."""
 
     def __init__(
         self,
@@ -105,7 +74,6 @@ class FrameReader:
         words_given: bool = True,
         line_with: Callable[[str], int | None] | None = None,
         turnable: bool = True,
-        digits: np.ndarray | None = None,
     ) -> None:
         self._frame = frame
         self._names = [str(each) for each in frame.columns]
@@ -119,7 +87,6 @@ class FrameReader:
         self._words_given = words_given
         self._line_with = line_with
         self._turnable = turnable
-        self._digits = digits
         self._kept: set[int] = set()
         header = list(self._names if header is None else header)
         self._twice = {
@@ -128,24 +95,7 @@ class FrameReader:
         self._header = header
 
     def place(self, column: Column, key: str) -> int:
-        """Return the place of a column.
-
-        Parameters
-        ----------
-        column : str or int
-            Its name or place.
-        key : str
-            Where it was typed, for messages: ``"target"``.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        DatasetError
-            No such column, or several of that name.
-        """
+        """Return the place of a column."""
         text = str(column)
         found = find_columns(column, self._header)
         if not found or (len(found) == 1 and text in self._names and text not in self._header):
@@ -219,30 +169,7 @@ class FrameReader:
         nominal: Column | Sequence[Column],
         kept: Sequence[int] = (),
     ) -> RawData:
-        """Take the frame apart.
-
-        Parameters
-        ----------
-        target : str, int, or sequence of them
-            The class column, by name or place; several are labels.
-        leave_out : str, int, or sequence of them
-            Columns that are no features.
-        nominal : str, int, or sequence of them
-            Columns that hold names even where they look like numbers.
-        kept : sequence of int
-            Places of columns that are features though they look like numbers of rows.
-
-        Returns
-        -------
-        RawData
-
-        Raises
-        ------
-        DatasetError
-            No such column, or two of that name; text among numbers, numbers with a comma or in hexadecimal, whole
-            numbers that are equal as floats, dates, lists, names of rows; two features of one name; a row without a
-            class; a label other than 0 and 1.
-        """
+        """Take the frame apart."""
         self._kept = set(kept)
         single = isinstance(target, str) or not isinstance(target, Sequence)
         wanted = [self.place(each, "target") for each in listed(target)]
@@ -270,8 +197,6 @@ class FrameReader:
 
     def _features(self, kept: Sequence[int], named: set[int]) -> tuple[np.ndarray, dict[int, list[str]]]:
         """Return columns as numbers, and the values of those that are nominal."""
-        if self._digits is not None and not named:
-            return np.take(self._digits, kept, axis=1), {}
         X = np.empty((len(self._frame), len(kept)))
         values = {}
         for new, place in enumerate(kept):
@@ -382,12 +307,21 @@ class FrameReader:
                     f"numbers; if its values are names, say dataset.nominal={as_typed(name)}{words}"
                 )
         self._check_missing_words(place, there)
+        self._check_nul(column[there], name)
         texts = [self._text(each) for each in column[there]]
         distinct, codes = np.unique(texts, return_inverse=True)
         self._check_names(place, distinct, len(texts), as_names)
         coded = np.full(len(column), np.nan)
         coded[there] = codes
         return coded, [str(each) for each in distinct]
+
+    def _check_nul(self, column: pd.Series, name: str) -> None:
+        """Refuse NUL characters: arrays of text drop them at the end, and two values would become one."""
+        for cell in column.unique():
+            if isinstance(cell, str) and "\0" in cell:
+                raise DatasetError(
+                    f"{self._file}: column {name!r} has a NUL character in {cell!r}; take it out"
+                )
 
     def _is_text(self, column: pd.Series, there: np.ndarray) -> bool:
         """Whether the format says that the column is text: then it holds names, whatever they look like."""
@@ -442,8 +376,7 @@ class FrameReader:
             raise DatasetError(
                 f"{self._file}: column {place if nameless else repr(name)} holds another text in every row; if it "
                 "names "
-                f"the rows, leave it out: dataset.leave_out={column}; if it is free text, dataset.text={column} "
-                f"counts its words; if neither, say dataset.nominal={column}"
+                f"the rows, leave it out: dataset.leave_out={column}; else say dataset.nominal={column}"
             )
         if are_dates(distinct):
             raise DatasetError(
@@ -552,6 +485,7 @@ class FrameReader:
             )
         self._check_kind(column, name, "class")
         self._check_lists(column, column.notna().to_numpy(), name)
+        self._check_nul(column, name)
         class_names: dict[str, str] = {}
         if pd.api.types.is_numeric_dtype(column.dtype):
             classes = column.to_numpy()

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 
-from experiments.datasets.download.files import Content, reason_of
+from experiments.datasets.download import Content, reason_of
 from experiments.datasets.readers.arff import parse
 from experiments.errors import DatasetError, wrong_name
 
@@ -23,37 +23,15 @@ _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 
 
 def sheet_grid(file: Content, sheet: str | None = None, skip_lines: int = 0) -> tuple[np.ndarray, str]:
-    """Read all cells of one sheet of an ``.xlsx`` file.
-
-    Parameters
-    ----------
-    file : Content
-        The file.
-    sheet : str, optional
-        Its name, or its number from 1; by default the only sheet that holds anything.
-    skip_lines : int, default=0
-        Lines at the top that are no part of the table, whatever is in them.
-
-    Returns
-    -------
-    cells : ndarray of objects, shape (lines, columns)
-        As the file types them; None where a cell is empty. Empty lines and columns at the end are left out.
-    sheet : str
-        Name of the sheet.
-
-    Raises
-    ------
-    DatasetError
-        For what is no spreadsheet, no such sheet, several sheets of which none is named, an empty one, or a formula
-        without a value.
-    """
+    """Read all cells of one sheet of an ``.xlsx`` file."""
     from openpyxl import load_workbook
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it tells of each style that it has no use for
             book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
-            read = {each.title: _rows(each) for each in book.worksheets}
+            named = [sheet] if sheet in book.sheetnames else book.sheetnames
+            read = {each.title: _rows(each) if each.title in named else [] for each in book.worksheets}
     except Exception as error:  # the package raises many kinds on damaged input
         raise DatasetError(
             f"{file.name} cannot be read as a spreadsheet ({reason_of(error, file)})"
@@ -80,20 +58,7 @@ def sheet_grid(file: Content, sheet: str | None = None, skip_lines: int = 0) -> 
 
 
 def check_formulas(file: Content, sheet: str) -> None:
-    """Refuse a sheet with a formula whose value is not in the file, which readers take for an empty cell.
-
-    Parameters
-    ----------
-    file : Content
-        An ``.xlsx`` file.
-    sheet : str
-        Its name.
-
-    Raises
-    ------
-    DatasetError
-        With sheet and cell.
-    """
+    """Refuse a sheet with a formula whose value is not in the file, which readers take for an empty cell."""
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
@@ -110,10 +75,7 @@ def _refuse(formulas: Sequence[tuple[int, str]], file: Content, sheet: str, skip
 
 
 def _formulas_without_value(sheet: Any) -> list[tuple[int, str]]:
-    """Find formulas that no program has computed: line and name of each cell.
-
-    openpyxl reads them as empty cells, as it does those with an empty text for a value, which are of type ``str``.
-    """
+    """Find formulas that no program has computed: line and name of each cell."""
     from openpyxl.utils import column_index_from_string, get_column_letter
 
     with sheet._get_source() as source:
@@ -162,23 +124,7 @@ def _cell(value: object) -> object:
 
 
 def grid_frame(cells: np.ndarray, words: Sequence[str], skip_lines: int = 0) -> pd.DataFrame:
-    """Make a frame of cells whose first line holds names.
-
-    Parameters
-    ----------
-    cells : ndarray of objects, shape (lines, columns)
-        None where a cell is empty.
-    words : sequence of str
-        Texts that mean a missing value; words that are numbers mean such numbers too.
-    skip_lines : int, default=0
-        Lines at the top that are no part of the table.
-
-    Returns
-    -------
-    DataFrame
-        Its columns are called as the first line says, "" where it says nothing; a column of numbers is one of
-        float64.
-    """
+    """Make a frame of cells whose first line holds names."""
     cells = cells[skip_lines:]
     names = ["" if each is None else _name(each) for each in cells[0]]
     numbers = {float(word) for word in words if _is_number(word)}
@@ -215,20 +161,7 @@ def _means_missing(cell: object, words: Sequence[str], numbers: set[float]) -> b
 
 
 def numbers_in_text(column: pd.Series, *, whole: bool) -> pd.Series | None:
-    """Read a column of text as numbers, if all of its cells are numbers and none is a code such as ``01``.
-
-    Parameters
-    ----------
-    column : Series of objects
-        Text, or missing.
-    whole : bool
-        Whether whole numbers alone are numbers too, as where a file cannot but hold them as text.
-
-    Returns
-    -------
-    Series of float64, or None
-        None for anything else.
-    """
+    """Read a column of text as numbers, if all of its cells are numbers and none is a code such as ``01``."""
     there = column.dropna()
     if not len(there) or not all(isinstance(each, str) for each in there):
         return None
@@ -241,18 +174,7 @@ def numbers_in_text(column: pd.Series, *, whole: bool) -> pd.Series | None:
 
 
 def grid_of(frame: pd.DataFrame) -> np.ndarray:
-    """Write a frame as cells, its names in the first line.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Any.
-
-    Returns
-    -------
-    ndarray of objects, shape (rows + 1, columns)
-        None where a value is missing.
-    """
+    """Write a frame as cells, its names in the first line."""
     cells = np.empty((len(frame) + 1, frame.shape[1]), dtype=object)
     cells[0] = [str(each) for each in frame.columns]
     for place in range(frame.shape[1]):
@@ -262,27 +184,7 @@ def grid_of(frame: pd.DataFrame) -> np.ndarray:
 
 
 def arff_frame(file: Content, words: Sequence[str]) -> tuple[pd.DataFrame, Callable[[int], str]]:
-    """Read an ARFF file as a frame.
-
-    Parameters
-    ----------
-    file : Content
-        The file.
-    words : sequence of str
-        Texts that mean a missing value, beside ARFF's own mark.
-
-    Returns
-    -------
-    frame : DataFrame
-        Nominal attributes are categories, text is text.
-    place_of : callable
-        Row (0-based) → where it stands.
-
-    Raises
-    ------
-    DatasetError
-        As :func:`experiments.datasets.readers.arff.parse`.
-    """
+    """Read an ARFF file as a frame."""
     found = parse(file.data, file.name)
     table = found.table if isinstance(found.table, np.ndarray) else found.table.toarray()
     columns = []

@@ -11,12 +11,14 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-from experiments.datasets.download.files import Content, read_file, reason_of
+from experiments.datasets.download import Content, read_file, reason_of
 from experiments.datasets.names import Column, check_first_column, listed, suggestion
 from experiments.datasets.raw import Matrix, RawData, as_text, numbered_names, without_columns
 from experiments.errors import DatasetError
 from experiments.paths import Places
 
+#: Where the name of the file stands among its variables; no variable can have this name.
+_FILE = "."
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
@@ -36,50 +38,15 @@ def matlab(
     first_rows: int | None = None,
     make_sparse: bool = False,
     leave_out: Column | Sequence[Column] = (),
+    variables: Mapping[str, Any] | None = None,
 ) -> RawData:
-    """Read a MATLAB file (up to version 7.2), plain or packed.
-
-    Parameters
-    ----------
-    path, places, sha256, download
-        As for :func:`experiments.datasets.download.files.read_file`.
-    features, target : str or sequence of str
-        Names of the variables with the n × p matrix (dense or sparse) and with the n classes (numbers, rows of
-        characters, or a cell array of texts), or with the labels as a matrix of more than one column. Several
-        variables are parts that follow one another, row by row.
-    feature_names : sequence of str, optional
-        Names for the columns; numbered ones if not given.
-    class_names : mapping, optional
-        Readable names for the classes.
-    label_names : sequence of str, optional
-        Names for the label columns; numbered ones if not given.
-    labels_in_rows : bool
-        Whether the file holds the labels as L × n.
-    absent : int
-        What stands for a label that a row does not have: 0 or −1.
-    first_rows : int, optional
-        Only that many rows are taken.
-    make_sparse : bool
-        Whether a table that is mostly zeros, and stored dense, becomes sparse.
-    leave_out : str, int, or sequence of them
-        Columns that are no features, by name or place (0-based).
-
-    Returns
-    -------
-    RawData
-        ``X`` in the file's own storage, dense or sparse, unless ``make_sparse``.
-
-    Raises
-    ------
-    DatasetError
-        File missing, damaged, no MATLAB file or one of version 7.3, or without these variables; a target that is
-        neither numbers nor text, or that has no class in a row; a first column without a name that counts the rows.
-    """
-    file = read_file(path, places, sha256, download)
-    variables = _variables(file)
-    X = _stacked([_table(variables, name, file.name) for name in _listed(features)], file.name, features)
-    parts = [_target(variables, name, file.name, labels_in_rows) for name in _listed(target)]
-    labels = _stacked(parts, file.name, target)
+    """Read a MATLAB file (up to version 7.2), plain or packed."""
+    if variables is None:
+        variables = variables_of(read_file(path, places, sha256, download))
+    file = variables[_FILE]
+    X = _stacked([_table(variables, name, file) for name in _listed(features)], file, features)
+    parts = [_target(variables, name, file, labels_in_rows) for name in _listed(target)]
+    labels = _stacked(parts, file, target)
     if labels.ndim == 2 and min(labels.shape) == 1:
         labels = (labels.toarray() if sparse.issparse(labels) else labels).ravel()
     if labels.ndim == 2:
@@ -93,15 +60,15 @@ def matlab(
     if make_sparse:
         X = sparse.csr_matrix(X)
     if not feature_names and not listed(leave_out):
-        check_first_column(X, file.name, "let it not be the first")
-    lengths = [int(_variable(variables, name, file.name).shape[0]) for name in _listed(features)]
+        check_first_column(X, file, "let it not be the first")
+    lengths = [int(_variable(variables, name, file).shape[0]) for name in _listed(features)]
 
     def place_of(row: int) -> str:
-        return _place(file.name, _listed(features), lengths, row)
+        return _place(file, _listed(features), lengths, row)
 
     names = feature_names or numbered_names(X.shape[1])
     raw = RawData(X, labels, names, class_names, label_names, place_of=place_of)
-    return without_columns(raw, leave_out, file.name)
+    return without_columns(raw, leave_out, file)
 
 
 def _place(file: str, names: Sequence[str], lengths: Sequence[int], row: int) -> str:
@@ -113,7 +80,8 @@ def _place(file: str, names: Sequence[str], lengths: Sequence[int], row: int) ->
     return f"{file}, variable {names[part]!r}, row {row + 1} (counted from 1)"
 
 
-def _variables(file: Content) -> dict[str, Any]:
+def variables_of(file: Content) -> dict[str, Any]:
+    """Return the variables of a MATLAB file, and its name."""
     if file.data.startswith((b"MATLAB 7.3", _HDF5)):
         raise DatasetError(
             f"{file.name} is a MATLAB 7.3 file (HDF5), which is not read; save it again with save -v7"
@@ -124,7 +92,9 @@ def _variables(file: Content) -> dict[str, Any]:
         raise DatasetError(
             f"{file.name} cannot be read as a MATLAB file ({reason_of(error, file)})"
         ) from error
-    return {name: value for name, value in variables.items() if not name.startswith("__")}
+    return {_FILE: file.name} | {
+        name: value for name, value in variables.items() if not name.startswith("__")
+    }
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:
@@ -133,7 +103,7 @@ def _listed(names: str | Sequence[str]) -> list[str]:
 
 def _variable(variables: Mapping[str, Any], name: str, file: str) -> Any:
     if name not in variables:
-        there = ", ".join(variables) or "none"
+        there = ", ".join(each for each in variables if each != _FILE) or "none"
         raise DatasetError(f"{file} has no variable {name!r} (it has {there}){suggestion(name, variables)}")
     return variables[name]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from experiments.datasets.download.files import Content, reason_of
+from experiments.datasets.download import Content, reason_of
 from experiments.datasets.names import Column, find_columns
 from experiments.errors import DatasetError
 
@@ -19,30 +19,7 @@ logger = logging.getLogger(__name__)
 def parquet_frame(
     file: Content, words: Sequence[str], wanted: Sequence[Column]
 ) -> tuple[pd.DataFrame, Callable[[int], pd.Series]]:
-    """Read a Parquet file.
-
-    Parameters
-    ----------
-    file : Content
-        The file.
-    words : sequence of str
-        Texts, and numbers as text, that mean a missing value.
-    wanted : sequence of str or int
-        Target columns, which may be the index that pandas stored.
-
-    Returns
-    -------
-    frame : DataFrame
-        Columns named by text, without spaces around it; whole numbers stay whole where some are null.
-        Without the columns that pandas stored as the index, unless they are wanted.
-    cells : callable
-        Place of a column → its cells as text, empty where null.
-
-    Raises
-    ------
-    DatasetError
-        For what is no Parquet file.
-    """
+    """Read a Parquet file."""
     import pyarrow.parquet as pq
 
     try:

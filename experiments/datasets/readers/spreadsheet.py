@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.datasets.column_kinds import equal_as_floats, merged, no_feature
-from experiments.datasets.download.files import read_file
+from experiments.datasets.download import read_file
 from experiments.datasets.names import (
     Column,
     check_first_column,
@@ -25,13 +25,9 @@ from experiments.datasets.names import (
 )
 from experiments.datasets.raw import RawData, as_text, numbered_names
 from experiments.datasets.readers.grid import check_formulas
-from experiments.datasets.readers.parsed_cache import cached_parse
 from experiments.errors import DatasetError
 from experiments.formatting import count
 from experiments.paths import Places
-
-#: Raised by one when the same bytes are read differently.
-_VERSION = 3
 
 
 def r_data(
@@ -46,63 +42,27 @@ def r_data(
     class_names: Mapping[str, str] | None = None,
     leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read a list of a table and a factor from an R data file.
-
-    Parameters
-    ----------
-    path, places, sha256, download
-        As for :func:`experiments.datasets.download.files.read_file`.
-    variable : str
-        Name of the list.
-    features, target : str
-        Its elements: a matrix or data frame with a row per instance, and the classes: a factor, text or numbers.
-    class_names : mapping, optional
-        Readable names for the classes.
-    leave_out : str, int, or sequence of them
-        Columns that are no features, by name or place (0-based). Row names of R are none anyway.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    DatasetError
-        File missing, damaged, or without this variable or these elements; a feature that is no number, or names the
-        rows; a row without a class.
-    """
+    """Read a list of a table and a factor from an R data file."""
     file = read_file(path, places, sha256, download)
 
-    def made() -> RawData:
-        import rdata
+    import rdata
 
-        classes: dict[Any, Any] = {**rdata.conversion.DEFAULT_CLASS_MAP, **_R_TIMES}
-        try:
-            with warnings.catch_warnings():
-                # It tells of each attribute of each column that it has no use for.
-                warnings.simplefilter("ignore")
-                found = rdata.conversion.convert(rdata.parser.parse_data(file.data), classes)
-        except Exception as error:  # the package raises many kinds on damaged input
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise DatasetError(f"{file.name} cannot be read as an R data file ({reason})") from error
-        elements = _element(found, variable, "variable", file.name)
-        if not isinstance(elements, Mapping):
-            raise DatasetError(f"{file.name}: {variable} is no list with {features} and {target}")
-        table = _element(elements, features, f"element of {variable}", file.name)
-        X, names = _matrix(table, listed(leave_out), file.name)
-        labels = _r_classes(
-            _element(elements, target, f"element of {variable}", file.name), target, file.name
-        )
-        return RawData(X, labels, names, class_names)
-
-    parameters = {
-        "variable": variable,
-        "features": features,
-        "target": target,
-        "class_names": class_names,
-        "leave_out": listed(leave_out),
-    }
-    return cached_parse(places, "r_data", _VERSION, [file], parameters, made)
+    classes: dict[Any, Any] = {**rdata.conversion.DEFAULT_CLASS_MAP, **_R_TIMES}
+    try:
+        with warnings.catch_warnings():
+            # It tells of each attribute of each column that it has no use for.
+            warnings.simplefilter("ignore")
+            found = rdata.conversion.convert(rdata.parser.parse_data(file.data), classes)
+    except Exception as error:  # the package raises many kinds on damaged input
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise DatasetError(f"{file.name} cannot be read as an R data file ({reason})") from error
+    elements = _element(found, variable, "variable", file.name)
+    if not isinstance(elements, Mapping):
+        raise DatasetError(f"{file.name}: {variable} is no list with {features} and {target}")
+    table = _element(elements, features, f"element of {variable}", file.name)
+    X, names = _matrix(table, listed(leave_out), file.name)
+    labels = _r_classes(_element(elements, target, f"element of {variable}", file.name), target, file.name)
+    return RawData(X, labels, names, class_names)
 
 
 def spreadsheet(
@@ -116,71 +76,38 @@ def spreadsheet(
     class_names: Mapping[str, str] | None = None,
     leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read an ``.xlsx`` file with the features on one sheet and the class on another, names in the first line.
-
-    Parameters
-    ----------
-    path, places, sha256, download
-        As for :func:`experiments.datasets.download.files.read_file`.
-    features : str
-        The sheet of the features.
-    target : str
-        The sheet whose only column is the class. A cell of text is text, whatever it says.
-    class_names : mapping, optional
-        Readable names for the classes.
-    leave_out : str, int, or sequence of them
-        Columns of the features' sheet that are no features, by name or place (0-based).
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    DatasetError
-        File missing, damaged, without these sheets, with a column that names the rows, with a cell that is no
-        number (sheet, line, column), or with a formula without a value (sheet, cell).
-    """
+    """Read an ``.xlsx`` file with the features on one sheet and the class on another, names in the first line."""
     file = read_file(path, places, sha256, download)
 
-    def made() -> RawData:
-        try:
-            # Cells as the file types them: else pandas makes numbers of text, and nothing of the word None.
-            sheets = pd.read_excel(
-                io.BytesIO(file.data),
-                sheet_name=None,
-                engine="openpyxl",
-                dtype=object,
-                keep_default_na=False,
-                na_values=[""],
-            )
-        except Exception as error:  # the package raises many kinds on damaged input
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise DatasetError(f"{file.name} cannot be read as a spreadsheet ({reason})") from error
-        table = _element(sheets, features, "sheet", file.name)
-        classes = _element(sheets, target, "sheet", file.name)
-        for name, cells in sheets.items():
-            if cells is table or cells is classes:
-                check_formulas(file, name)
-        if classes.shape[1] != 1:
-            raise DatasetError(f"{file.name}: sheet {target!r} has {classes.shape[1]} columns, not one")
-        gone = places_of(leave_out, [str(each) for each in table.columns], file.name)
-        kept = [place for place in range(table.shape[1]) if place not in gone]
-        X = np.empty((len(table), len(kept)))
-        for new, place in enumerate(kept):
-            X[:, new] = _sheet_numbers(table.iloc[:, place], f"{file.name}, sheet {features!r}", place)
-        names = [str(table.columns[place]) for place in kept]
-        check_row_names(X, names, f"{file.name}, sheet {features!r}", kept)
-        labels = _sheet_classes(classes.iloc[:, 0], f"{file.name}, sheet {target!r}")
-        return RawData(X, labels, names, class_names)
-
-    parameters = {
-        "features": features,
-        "target": target,
-        "class_names": class_names,
-        "leave_out": listed(leave_out),
-    }
-    return cached_parse(places, "spreadsheet", _VERSION, [file], parameters, made)
+    try:
+        # Cells as the file types them: else pandas makes numbers of text, and nothing of the word None.
+        sheets = pd.read_excel(
+            io.BytesIO(file.data),
+            sheet_name=None,
+            engine="openpyxl",
+            dtype=object,
+            keep_default_na=False,
+            na_values=[""],
+        )
+    except Exception as error:  # the package raises many kinds on damaged input
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise DatasetError(f"{file.name} cannot be read as a spreadsheet ({reason})") from error
+    table = _element(sheets, features, "sheet", file.name)
+    classes = _element(sheets, target, "sheet", file.name)
+    for name, cells in sheets.items():
+        if cells is table or cells is classes:
+            check_formulas(file, name)
+    if classes.shape[1] != 1:
+        raise DatasetError(f"{file.name}: sheet {target!r} has {classes.shape[1]} columns, not one")
+    gone = places_of(leave_out, [str(each) for each in table.columns], file.name)
+    kept = [place for place in range(table.shape[1]) if place not in gone]
+    X = np.empty((len(table), len(kept)))
+    for new, place in enumerate(kept):
+        X[:, new] = _sheet_numbers(table.iloc[:, place], f"{file.name}, sheet {features!r}", place)
+    names = [str(table.columns[place]) for place in kept]
+    check_row_names(X, names, f"{file.name}, sheet {features!r}", kept)
+    labels = _sheet_classes(classes.iloc[:, 0], f"{file.name}, sheet {target!r}")
+    return RawData(X, labels, names, class_names)
 
 
 def _sheet_numbers(column: pd.Series, where: str, place: int) -> np.ndarray:
@@ -236,26 +163,20 @@ def _r_times(
     return construct
 
 
-def _r_integer64(values: Any, attributes: Mapping[str, Any]) -> pd.api.extensions.ExtensionArray:
-    """Read the whole numbers of the package bit64, which lie in what R takes for floats."""
-    whole = np.ascontiguousarray(np.ma.getdata(values), dtype=np.float64).view(np.int64)
-    return pd.arrays.IntegerArray(whole, whole == np.iinfo(np.int64).min)
+def _not_read(values: Any, attributes: Mapping[str, Any]) -> Any:
+    """Refuse a class whose stored numbers mean something else, such as days or the bits of a whole number."""
+    raise TypeError(
+        f"columns of R's class {' '.join(map(str, attributes['class']))} are not read; convert them in R"
+    )
 
 
-#: R has numbers in these, which say nothing of what they are: base R, then data.table, hms, chron and zoo.
-_R_TIMES = {
+#: R has numbers in these, which do not say what they are: base R, then other packages.
+_R_TIMES: dict[str, Callable[..., Any]] = {
     "Date": _r_times(pd.to_datetime, "D"),
     "POSIXct": _r_times(pd.to_datetime, "s"),
     "difftime": _r_times(pd.to_timedelta, "s"),
-    "IDate": _r_times(pd.to_datetime, "D"),
-    "ITime": _r_times(pd.to_timedelta, "s"),
-    "hms": _r_times(pd.to_timedelta, "s"),
-    "dates": _r_times(pd.to_datetime, "D"),
-    "chron": _r_times(pd.to_datetime, "D"),
-    "times": _r_times(pd.to_timedelta, "D"),
-    "yearmon": _r_times(pd.to_datetime, "D"),
-    "yearqtr": _r_times(pd.to_datetime, "D"),
-    "integer64": _r_integer64,
+    **dict.fromkeys(("IDate", "ITime", "hms", "dates", "chron", "times", "yearmon", "yearqtr"), _not_read),
+    "integer64": _not_read,
 }
 
 
@@ -273,7 +194,7 @@ def _r_classes(found: Any, name: str, file: str) -> np.ndarray:
             f"{count(missing.size, 'row has', 'rows have')} none"
         )
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return column.to_numpy(dtype=np.int64) if column.dtype == "Int64" else column.to_numpy()
+        return column.to_numpy()
     return np.array([str(each) for each in column])
 
 

@@ -11,7 +11,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from experiments.datasets.column_kinds import EXACT, LargeNumbers, equal_as_floats, merged
-from experiments.datasets.download.files import Content
+from experiments.datasets.download import Content
 from experiments.datasets.names import check_first_column
 from experiments.datasets.raw import RawData, as_text, numbered_names
 from experiments.errors import DatasetError
@@ -25,27 +25,7 @@ _INDEX = re.compile(rb"(?:^|\s)(\d+):")
 
 
 def svmlight(file: Content, *, check_counter: bool = True) -> RawData:
-    """Read a libsvm (svmlight) file.
-
-    Parameters
-    ----------
-    file : Content
-        Plain or packed.
-    check_counter : bool
-        Whether a first column that counts the rows is refused.
-
-    Returns
-    -------
-    RawData
-        ``X`` sparse. The number at the start of a line is the class; where a line starts with several, with commas
-        between them, they are the labels the row has. A line that starts with none is a row without a label.
-
-    Raises
-    ------
-    DatasetError
-        Damaged, no rows, a line that cannot be read or an index beyond :data:`MOST_COLUMNS` (with its line);
-        classes that are different whole numbers and equal as floats; a first column that counts the rows.
-    """
+    """Read a libsvm (svmlight) file."""
     data = file.data.removeprefix(codecs.BOM_UTF8)
     starts = [line.split(None, 1)[0] for line in data.splitlines() if line.split(b"#")[0].strip()]
     if not starts:

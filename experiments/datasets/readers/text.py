@@ -12,7 +12,7 @@ from scipy import sparse
 
 from experiments.datasets.classes import classes_of_texts
 from experiments.datasets.column_kinds import EXACT, LargeNumbers, equal_as_floats, merged
-from experiments.datasets.download.files import Content, read_file, read_files
+from experiments.datasets.download import Content, read_file, read_files
 from experiments.datasets.names import (
     Column,
     as_typed,
@@ -24,7 +24,6 @@ from experiments.datasets.names import (
 )
 from experiments.datasets.raw import RawData, numbered_names, without_columns
 from experiments.datasets.readers.delimited import TextTable, first_lines
-from experiments.datasets.readers.parsed_cache import cached_parse
 from experiments.errors import ConfigError, DatasetError
 from experiments.formatting import count
 from experiments.paths import Places
@@ -33,9 +32,6 @@ _CONTINUOUS = {"continuous", "c", "numeric", "n"}
 #: What stands in an Orange table for a value that is not known, beside the empty cell.
 _ORANGE_MISSING = ("?", ".", "~", "NA")
 _ROLE_LEFT_OUT = {"meta", "m", "ignore", "i", "weight", "w"}
-
-#: Raised by one when the same bytes are read differently.
-_VERSION = 3
 
 
 def delimited(
@@ -54,45 +50,7 @@ def delimited(
     download: Mapping[str, Any] | None = None,
     class_names: Mapping[str, str] | None = None,
 ) -> RawData:
-    """Read delimited text, one row a line, plain or packed.
-
-    Parameters
-    ----------
-    path, places, files, sha256, download
-        As for :func:`experiments.datasets.download.files.read_files`; several files are parts of one table.
-    target : int or str
-        The class column: its name when the file has a header, else its position (0-based; −1 is the last). Classes
-        are told apart by their text: ``1`` and ``01`` are two.
-    target_file : mapping, optional
-        A block of a file (``path``, ``sha256``, ``download``) of the same delimiter, header and number of rows that
-        holds the class column, in place of the table.
-    delimiter : str
-        What separates the cells; ``" "`` stands for any white space.
-    header : bool
-        Whether the first line holds the column names.
-    skip_lines : int, optional
-        Lines before that one (or before the first row) to be passed over. By default those without a cell,
-        ``sep=;``
-        and comments that begin with ``#``.
-    leave_out : int, str or sequence of them
-        Columns that are no features, such as row numbers, named as ``target`` is.
-    missing_cells : str or sequence of str
-        Words that mean a missing value, as ``na_values`` of :func:`experiments.datasets.own.csv`: none by
-        default. The
-        empty cell counts as one of them if any is given. The data set's ``missing`` says what is done about them.
-    class_names : mapping, optional
-        Readable names for the classes.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    DatasetError
-        File missing or damaged, uneven lines, no such column, a cell that is no number (with column and line), a
-        column that names the rows.
-    """
+    """Read delimited text, one row a line, plain or packed."""
     if target is None:
         raise ConfigError("a delimited file needs target, the column of the class")
     contents = read_files(places, path, files, sha256, download)
@@ -105,35 +63,30 @@ def delimited(
         "skip_lines": skip_lines,
         "missing_cells": [str(each) for each in listed(missing_cells)],
     }
-    parameters = {**layout, "target": target, "leave_out": leave_out, "class_names": class_names}
 
-    def made() -> RawData:
-        parts = [_Table(each, **layout, wanted=[target, *listed(leave_out)]) for each in contents]
-        first = parts[0]
-        for other in parts[1:]:
-            if other.names != first.names:
-                raise DatasetError(f"{other.file} has other columns than {first.file}")
-        gone = {first.place(each, "to leave out") for each in listed(leave_out)}
-        if of_target is None:
-            place = first.place(target, "for the class")
-            gone.add(place)
-            labels = [each.classes(place) for each in parts]
-        else:
-            aside = _Table(of_target, **layout)
-            labels = [aside.classes(aside.place(target, "for the class"))]
-        kept = [index for index in range(len(first.names)) if index not in gone]
-        blocks = [each.numbers(kept) for each in parts]
-        X = blocks[0] if len(blocks) == 1 else np.vstack(blocks)
-        names = [first.names[index] for index in kept]
-        if first.header is not None:
-            check_row_names(X, [first.header[index] for index in kept], first.file, kept)
-        elif kept[:1] == [0]:
-            check_first_column(X, first.file, "let it not be the first")
-        classes, readable = classes_of_texts(np.concatenate(labels), class_names)
-        return RawData(X, classes, names, readable or None)
-
-    everything = contents if of_target is None else [*contents, of_target]
-    return cached_parse(places, "delimited", _VERSION, everything, parameters, made)
+    parts = [_Table(each, **layout, wanted=[target, *listed(leave_out)]) for each in contents]
+    first = parts[0]
+    for other in parts[1:]:
+        if other.names != first.names:
+            raise DatasetError(f"{other.file} has other columns than {first.file}")
+    gone = {first.place(each, "to leave out") for each in listed(leave_out)}
+    if of_target is None:
+        place = first.place(target, "for the class")
+        gone.add(place)
+        labels = [each.classes(place) for each in parts]
+    else:
+        aside = _Table(of_target, **layout)
+        labels = [aside.classes(aside.place(target, "for the class"))]
+    kept = [index for index in range(len(first.names)) if index not in gone]
+    blocks = [each.numbers(kept) for each in parts]
+    X = blocks[0] if len(blocks) == 1 else np.vstack(blocks)
+    names = [first.names[index] for index in kept]
+    if first.header is not None:
+        check_row_names(X, [first.header[index] for index in kept], first.file, kept)
+    elif kept[:1] == [0]:
+        check_first_column(X, first.file, "let it not be the first")
+    classes, readable = classes_of_texts(np.concatenate(labels), class_names)
+    return RawData(X, classes, names, readable or None)
 
 
 def orange_tab(
@@ -144,70 +97,43 @@ def orange_tab(
     download: Mapping[str, Any] | None = None,
     class_names: Mapping[str, str] | None = None,
 ) -> RawData:
-    """Read Orange's tab-separated format: names, types and roles in the first three lines.
-
-    The class column is the one whose role is ``class``; columns with the roles meta, ignore and weight are left
-    out. A value that is ``?``, ``.``, ``~``, ``NA`` or empty is not known.
-
-    Parameters
-    ----------
-    path, places, sha256, download
-        As for :func:`experiments.datasets.download.files.read_file`.
-    class_names : mapping, optional
-        Readable names for the classes.
-
-    Returns
-    -------
-    RawData
-
-    Raises
-    ------
-    DatasetError
-        File missing or damaged, not one class column, a feature that is not continuous, a cell that is no number.
-    """
+    """Read Orange's tab-separated format: names, types and roles in the first three lines."""
     content = read_file(path, places, sha256, download)
 
-    def made() -> RawData:
-        lines = content.text.split("\n", 3)
-        file = content.name
-        if len(lines) < 4:
-            raise DatasetError(
-                f"{file} has {len(lines)} lines; an Orange table has three before the first row"
-            )
-        names, types, roles = (line.rstrip("\r").split("\t") for line in lines[:3])
-        if not len(names) == len(types) == len(roles):
-            raise DatasetError(
-                f"{file}: {len(names)} names, {len(types)} types and {len(roles)} roles in lines 1 to 3"
-            )
-        # A role may carry attributes after it ("class more=words").
-        roles = [role.split()[0].lower() if role.strip() else "" for role in roles]
-        classes = [index for index, role in enumerate(roles) if role in ("class", "c")]
-        if len(classes) != 1:
-            raise DatasetError(f"{file} has {len(classes)} columns with the role class; there must be one")
-        kept = [
-            index for index, role in enumerate(roles) if index != classes[0] and role not in _ROLE_LEFT_OUT
-        ]
-        for index in kept:
-            if types[index].strip().lower() not in _CONTINUOUS:
-                raise DatasetError(
-                    f"{file}: column {names[index]!r} is {types[index]!r}; only continuous ones are read"
-                )
-        table = _Table(content, delimiter="\t", skip_lines=3, missing_cells=_ORANGE_MISSING)
-        if len(table.names) != len(names):
-            raise DatasetError(f"{file}: rows of {len(table.names)} cells under {len(names)} names")
-        table.names = names
-        X = table.numbers(kept)
-        check_row_names(
-            X,
-            [names[index] for index in kept],
-            file,
-            kept,
-            advice="give it the role meta in line 3",
+    lines = content.text.split("\n", 3)
+    file = content.name
+    if len(lines) < 4:
+        raise DatasetError(f"{file} has {len(lines)} lines; an Orange table has three before the first row")
+    names, types, roles = (line.rstrip("\r").split("\t") for line in lines[:3])
+    if not len(names) == len(types) == len(roles):
+        raise DatasetError(
+            f"{file}: {len(names)} names, {len(types)} types and {len(roles)} roles in lines 1 to 3"
         )
-        labels, readable = classes_of_texts(table.classes(classes[0]), class_names)
-        return RawData(X, labels, [names[index] for index in kept], readable or None)
-
-    return cached_parse(places, "orange_tab", _VERSION, [content], {"class_names": class_names}, made)
+    # A role may carry attributes after it ("class more=words").
+    roles = [role.split()[0].lower() if role.strip() else "" for role in roles]
+    classes = [index for index, role in enumerate(roles) if role in ("class", "c")]
+    if len(classes) != 1:
+        raise DatasetError(f"{file} has {len(classes)} columns with the role class; there must be one")
+    kept = [index for index, role in enumerate(roles) if index != classes[0] and role not in _ROLE_LEFT_OUT]
+    for index in kept:
+        if types[index].strip().lower() not in _CONTINUOUS:
+            raise DatasetError(
+                f"{file}: column {names[index]!r} is {types[index]!r}; only continuous ones are read"
+            )
+    table = _Table(content, delimiter="\t", skip_lines=3, missing_cells=_ORANGE_MISSING)
+    if len(table.names) != len(names):
+        raise DatasetError(f"{file}: rows of {len(table.names)} cells under {len(names)} names")
+    table.names = names
+    X = table.numbers(kept)
+    check_row_names(
+        X,
+        [names[index] for index in kept],
+        file,
+        kept,
+        advice="give it the role meta in line 3",
+    )
+    labels, readable = classes_of_texts(table.classes(classes[0]), class_names)
+    return RawData(X, labels, [names[index] for index in kept], readable or None)
 
 
 def cluto(
@@ -217,49 +143,18 @@ def cluto(
     class_names: Mapping[str, str] | None = None,
     leave_out: Column | Sequence[Column] = (),
 ) -> RawData:
-    """Read a sparse table of CLUTO and its class file.
-
-    The first line of the table says how many rows and columns there are; a row is its number of non-zeros and then
-    pairs of a column (0-based) and a value. The class file has a line of 0 and 1 per class; a 1 stands at the rows
-    that belong to it.
-
-    Parameters
-    ----------
-    files : sequence of mapping
-        Two, as for :func:`experiments.datasets.download.files.read_files`: the table, then the classes.
-    places
-        Where to look.
-    class_names : mapping, optional
-        Readable names for the classes, which are the numbers 1, 2, … in the order of the lines.
-    leave_out : str, int, or sequence of them
-        Columns that are no features: ``x1`` or 0 is the first.
-
-    Returns
-    -------
-    RawData
-        ``X`` as csr_matrix.
-
-    Raises
-    ------
-    DatasetError
-        File missing or damaged; a line that is not as said (with its number); a row with no or several classes; a
-        first column that counts the rows; whole numbers that are equal as floats.
-    """
+    """Read a sparse table of CLUTO and its class file."""
     if len(files) != 2:
         raise ConfigError("a CLUTO data set is two files: the table, then the classes")
     contents = read_files(places, files=files)
 
-    def made() -> RawData:
-        X = _cluto_table(contents[0])
-        file = contents[0].name
-        if not listed(leave_out):
-            check_first_column(X, file, "let it not be the first")
-        classes = _cluto_classes(contents[1], X.shape[0])
-        raw = RawData(X, classes, numbered_names(X.shape[1]), class_names)
-        return without_columns(raw, leave_out, file)
-
-    parameters = {"class_names": class_names, "leave_out": listed(leave_out)}
-    return cached_parse(places, "cluto", _VERSION, contents, parameters, made)
+    X = _cluto_table(contents[0])
+    file = contents[0].name
+    if not listed(leave_out):
+        check_first_column(X, file, "let it not be the first")
+    classes = _cluto_classes(contents[1], X.shape[0])
+    raw = RawData(X, classes, numbered_names(X.shape[1]), class_names)
+    return without_columns(raw, leave_out, file)
 
 
 def _cluto_table(content: Content) -> sparse.csr_matrix:

@@ -7,9 +7,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-import pandas as pd
-
-from experiments.datasets.download.files import Content, decoded
+from experiments.datasets.download import Content, decoded
 from experiments.datasets.names import Column
 from experiments.datasets.readers.delimited import MISSING_WORDS, TextTable, cells_of, first_lines, line_at
 from experiments.datasets.readers.frame import FrameReader
@@ -20,37 +18,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}
 
 
 class TextFile:
-    """A text file as a data frame, and the reader that takes it apart.
-
-    Parameters
-    ----------
-    file : Content
-        The file.
-    path : str
-        As it was typed: its ending says whether tabs separate cells.
-    delimiter, decimal, header, skip_lines, na_values, encoding
-        As for :func:`experiments.datasets.own.csv`.
-    wanted : sequence of str or int
-        Columns that are asked for.
-    transpose : bool
-        Whether the file has a line for each feature: a first cell that names it, then a cell for each sample.
-    digits : bool
-        Whether a file of single digits may be kept as bytes.
-
-    Attributes
-    ----------
-    name : str
-        Of the file, for messages.
-    frame : DataFrame
-        Its cells; numbers where a column holds nothing else.
-    header : list of str or None
-        The names as they stand in the file.
-
-    Raises
-    ------
-    DatasetError, ConfigError
-        As :func:`experiments.datasets.own.csv`.
-    """
+    """A text file as a data frame, and the reader that takes it apart."""
 
     def __init__(
         self,
@@ -65,7 +33,6 @@ class TextFile:
         encoding: str | None = None,
         wanted: Sequence[Column] = (),
         transpose: bool = False,
-        digits: bool = True,
     ) -> None:
         if decimal not in (".", ","):
             raise ConfigError(f"dataset.decimal={decimal!r} is neither '.' nor ','")
@@ -100,12 +67,8 @@ class TextFile:
         self._words_given = na_values is not None
         self._words = [each for each in words if self._words_given or each in text]
         self._skip_lines = skip_lines
-        self._digits = self._table.digits() if digits else None
         self.name = file.name
-        if self._digits is None:
-            self.frame = self._table.frame()
-        else:
-            self.frame = pd.DataFrame(self._digits, columns=self._table.names, copy=False)
+        self.frame = self._table.frame()
         self.header = self._table.header
 
     def reader(self) -> FrameReader:
@@ -123,41 +86,16 @@ class TextFile:
             words=self._words,
             words_given=self._words_given,
             line_with=table.line_with if self._named and self._skip_lines is None else None,
-            digits=self._digits,
         )
 
     def as_texts(self, places: Sequence[int]) -> None:
         """Put the text of the cells of some columns in place of numbers; missing ones are NaN."""
-        if self._digits is None:
-            found = self._table.texts(places)
-        else:
-            found = {place: self.frame.iloc[:, place].astype(str) for place in places}
-        for place, texts in found.items():
+        for place, texts in self._table.texts(places).items():
             self.frame.isetitem(place, texts)
 
 
 def in_utf8(file: Content, encoding: str | None) -> Content:
-    """Bring a text file to UTF-8.
-
-    Parameters
-    ----------
-    file : Content
-        As it was found.
-    encoding : str or None
-        Its encoding, by a name that Python knows; None for UTF-8.
-
-    Returns
-    -------
-    Content
-        In UTF-8.
-
-    Raises
-    ------
-    ConfigError
-        For an encoding that there is not.
-    DatasetError
-        When the file is of another one, with the line.
-    """
+    """Bring a text file to UTF-8."""
     if encoding is None:
         advice = "or say its encoding, such as dataset.encoding=cp1252 (Windows, western Europe)"
         if file.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

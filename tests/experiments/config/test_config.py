@@ -367,7 +367,7 @@ def local_set(tmp_path):
         "name": "small",
         "task": "multiclass",
         "source": {
-            "_target_": "experiments.datasets.local_file.matlab",
+            "_target_": "experiments.datasets.readers.matlab.matlab",
             "path": "small/small.mat",
             "features": "a",
             "target": "b",

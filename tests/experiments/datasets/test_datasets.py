@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from own_data import READERS
 from scipy import sparse
 from scipy.io import savemat
 from stated_datasets import BUNDLED, LOCAL, stated, well_formed
@@ -14,11 +15,9 @@ from stated_datasets import BUNDLED, LOCAL, stated, well_formed
 from experiments.datasets import DatasetError, RawData, load, nonzero_share
 from experiments.errors import ConfigError
 
-READERS = "experiments.datasets.local_file"
-
 
 def source(reader, path, **settings):
-    block = {"_target_": f"{READERS}.{reader}", "path": Path(path).name, **settings}
+    block = {"_target_": READERS[reader], "path": Path(path).name, **settings}
     return {"name": "small", "task": "multiclass", "source": block}
 
 
@@ -363,7 +362,7 @@ def test_a_missing_file_is_told_with_the_address_it_comes_from(tmp_path):
         "name": "far",
         "task": "multiclass",
         "source": {
-            "_target_": "experiments.datasets.local_file.delimited",
+            "_target_": "experiments.datasets.readers.text.delimited",
             "path": "far/far.csv",
             "target": -1,
         },

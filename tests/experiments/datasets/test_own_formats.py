@@ -1,22 +1,14 @@
 """What is wrong with libsvm and MATLAB files, with single values, and with copies and downloads that broke."""
 
-import errno
-import logging
-
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.io import savemat
-from server import HASTY
 from written_tables import loaded, typed
 
-from experiments.datasets.download import cache, http
-from experiments.datasets.download.files import Content
 from experiments.datasets.encoding import coded
 from experiments.datasets.raw import RawData
-from experiments.datasets.readers import parsed_cache, svmlight
-from experiments.errors import DatasetError, DownloadError
-from experiments.paths import Places
+from experiments.datasets.readers import matlab, svmlight
+from experiments.errors import DatasetError
 
 
 @pytest.fixture
@@ -45,29 +37,6 @@ def test_the_largest_index_allowed_is_read(here, monkeypatch):
     (here / "t.svm").write_text("1 1:2 6:1\n0 2:1\n")
     with pytest.raises(DatasetError, match=r"line 1: index 6"):
         loaded("dataset=libsvm", "dataset.path=t.svm")
-
-
-def test_a_copy_damaged_in_any_byte_is_made_anew(tmp_path, caplog):
-    caplog.set_level(logging.CRITICAL)
-    X = sparse.random(20, 10, 0.3, format="csr", random_state=0)
-    raw = RawData(X, np.arange(20) % 2, [f"x{each}" for each in range(10)])
-    content = Content("t", b"t", "0" * 64)
-
-    def parsed():
-        return parsed_cache.cached_parse(Places((), tmp_path), "r", 1, [content], {}, lambda: raw)
-
-    parsed()
-    (copy,) = (tmp_path / "parsed").iterdir()
-    good = copy.read_bytes()
-    directory = good.index(b"PK\x01\x02")
-    rng = np.random.default_rng(0)
-    for place in [*range(0, directory, 11), *range(directory, len(good))]:
-        bad = bytearray(good)
-        bad[place] ^= int(rng.integers(1, 256))
-        copy.write_bytes(bad)
-        again = parsed()
-        assert again.feature_names == raw.feature_names and np.array_equal(again.labels, raw.labels)
-        assert (again.X != X).nnz == 0
 
 
 def test_single_values_of_mat_files_are_named(here):
@@ -124,23 +93,11 @@ def test_a_place_is_that_of_the_source_though_rows_are_left_out():
         coded(raw, "multiclass")
 
 
-def test_a_failed_download_leaves_no_empty_folder(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(http, "PATIENCE", HASTY)
-    monkeypatch.delenv("RELIEFE_OFFLINE", raising=False)
-    url = server.put("/data.csv", b"1,2\n" * 3000, "404")
-    with pytest.raises(DownloadError, match="404"):
-        cache.obtain("x", download={"url": url}, cache=tmp_path)
-    server.moods["/data.csv"] = ["half"]
-    with pytest.raises(DownloadError, match=r"broke off after 6000 of 12000 bytes"):
-        cache.obtain("x", download={"url": url}, cache=tmp_path)
-    assert list((tmp_path / "downloads").glob("*.arriving")) == []
-
-
-@pytest.mark.parametrize(("number", "room"), [(errno.ENOSPC, True), (errno.EACCES, False)])
-def test_room_is_asked_for_on_a_full_disk_only(tmp_path, number, room):
-    with (
-        pytest.raises(DownloadError, match=r"paths\.cache=FOLDER") as error,
-        http.room_for(tmp_path, "x"),
-    ):
-        raise OSError(number, "Permission denied")
-    assert ("make room" in str(error.value)) == room
+def test_a_mat_file_is_parsed_once_for_all_labels(here, monkeypatch):
+    parsed = []
+    read = matlab.loadmat
+    monkeypatch.setattr(matlab, "loadmat", lambda *args: parsed.append(1) or read(*args))
+    X = np.arange(12.0).reshape(4, 3)
+    savemat("t.mat", {"X": X, **{f"l{place}": np.array([0, 1, 1, place % 2]) for place in range(5)}})
+    data = loaded(*typed("mat", "t.mat", "[l0,l1,l2,l3,l4]"))
+    assert data.y.shape == (4, 5) and len(parsed) == 1

@@ -4,13 +4,16 @@ import logging
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from own_data import block, from_csv, loaded
+from own_data import block, from_csv, from_parquet, loaded
 from sheets_and_r import RFrame, RTimes, sheets, write_r
 
-from experiments.datasets import load
+from experiments.datasets import RawData, load
 from experiments.datasets.classes import is_numeric_target
+from experiments.datasets.encoding import coded
 from experiments.datasets.names import is_nameless
+from experiments.datasets.table import read_table
 from experiments.errors import DatasetError
 
 FIRST, SECOND = 2**53, 2**53 + 1
@@ -51,57 +54,16 @@ def test_large_values_of_cluto_are_not_merged(here):
     assert cluto(here, f"3 2\n2 0 1 1 {FIRST}\n1 0 {SECOND}\n1 1 {FIRST}\n").X[0, 1] == FIRST
 
 
-def whole_of_r(*numbers):
-    return np.array(numbers, dtype=np.int64).view(np.float64)
-
-
-def test_integers_of_64_bits_of_r_are_numbers(here):
-    column = RTimes("integer64", whole_of_r(5, -7, 2**40))
-    write_r(x=RFrame(a=column, b=RTimes("numeric", [1.5, 2, 3])), y=RTimes("integer64", whole_of_r(8, 9, 8)))
-    data = load(block("r_data", "t.RData", variable="t"), here)
-    assert data.X.tolist() == [[5, 1.5], [-7, 2], [2**40, 3]]
-    assert data.class_names == ("8", "9") and data.y.tolist() == [0, 1, 0]
-
-
-def test_integers_of_64_bits_of_r_that_are_missing_or_large(here):
-    stated = block("r_data", "t.RData", variable="t")
-    write_r(x=RFrame(a=RTimes("integer64", whole_of_r(5, -(2**63), 7))), y=np.array([1, 2, 1]))
-    with pytest.raises(DatasetError, match="row 1, column 'a' is missing"):
-        load(stated, here)
-    write_r(x=RFrame(a=RTimes("integer64", whole_of_r(FIRST, SECOND, 7))), y=np.array([1, 2, 1]))
-    with pytest.raises(DatasetError, match=rf"column 'a' holds {SECOND} beside {FIRST}"):
-        load(stated, here)
-    write_r(x=np.eye(3), y=RTimes("integer64", whole_of_r(FIRST, SECOND, FIRST)))
-    assert load(stated, here).class_names == (str(FIRST), str(SECOND))
-    write_r(x=np.eye(3), y=RTimes("integer64", whole_of_r(1, -(2**63), 1)))
-    with pytest.raises(DatasetError, match=r"row 2 \(counted from 1\): no class in y"):
-        load(stated, here)
-
-
 # --- dates and times
 
 
 @pytest.mark.parametrize(
-    ("kind", "called"),
-    [
-        ("IDate", "dates"),
-        ("ITime", "durations"),
-        ("hms", "durations"),
-        ("dates", "dates"),
-        ("chron", "dates"),
-        ("times", "durations"),
-        ("yearmon", "dates"),
-        ("yearqtr", "dates"),
-    ],
+    "kind", ["IDate", "ITime", "hms", "dates", "chron", "times", "yearmon", "yearqtr", "integer64"]
 )
-def test_times_of_packages_of_r_are_no_features(here, kind, called):
-    stated = block("r_data", "t.RData", variable="t")
+def test_classes_of_packages_of_r_are_refused(here, kind):
     write_r(x=RFrame(when=RTimes(kind, [3, np.nan, 5])), y=np.array([1, 2, 1]))
-    with pytest.raises(DatasetError, match=rf"column 'when' holds {called}; leave it out"):
-        load(stated, here)
-    write_r(x=np.eye(3), y=RTimes(kind, [3, 4, 3]))
-    with pytest.raises(DatasetError, match=rf"y holds {called}; make text"):
-        load(stated, here)
+    with pytest.raises(DatasetError, match=rf"R's class {kind} are not read; convert"):
+        load(block("r_data", "t.RData", variable="t"), here)
 
 
 # --- missing or not
@@ -185,5 +147,54 @@ def test_numbers_with_commas_are_a_numeric_target(form):
 
 def test_names_with_commas_are_classes():
     assert not is_numeric_target([f"a,{row}" for row in range(40)], 40)
-    assert not is_numeric_target([f"1,{row}" for row in range(40)], 120)
+    assert not is_numeric_target([str(row) for row in range(40)], 400)
     assert not is_numeric_target([f"1,{row}" for row in range(10)], 10)
+
+
+# --- one rule for a numeric target, in the benchmark and in rank
+
+
+@pytest.mark.parametrize(
+    ("n_values", "rows_each", "numeric"), [(12, 9, True), (12, 10, False), (10, 2, False)]
+)
+def test_one_rule_for_a_numeric_target(here, n_values, rows_each, numeric):
+    rows = "".join(f"{row}.5,{row % n_values}\n" for row in range(n_values * rows_each))
+    (here / "t.csv").write_text("a,y\n" + rows)
+    assert (read_table("t.csv", ["y"]).task == "numbers") == numeric
+    if numeric:
+        with pytest.raises(DatasetError, match=r"is numeric: 12 different numbers in 108 rows"):
+            from_csv("a,y\n" + rows)
+    else:
+        assert from_csv("a,y\n" + rows).task == "multiclass"
+
+
+# --- what else a table may hold
+
+
+def test_groups_beside_columns_that_are_left_out():
+    rows = "".join(f"s{row},p{row // 2},{row % 7},{'uv'[row % 2]}\n" for row in range(30))
+    more = ("dataset.leave_out=[sample]", "dataset.groups=patient")
+    data = from_csv("sample,patient,a,y\n" + rows, *more)
+    assert data.feature_names == ("a",) and data.assignment.numbers.max() == 14
+
+
+def test_missing_words_of_many_columns_take_one_pass(monkeypatch):
+    rows = "".join(",".join(["NA", "red", "blue"][row % 3] for _ in range(30)) + ",u\n" for row in range(9))
+    header = ",".join(f"c{place}" for place in range(30)) + ",y\n"
+    passes = []
+    read = pd.read_csv
+    monkeypatch.setattr(pd, "read_csv", lambda *args, **settings: passes.append(1) or read(*args, **settings))
+    from_csv(header + rows.replace("blue,u", "blue,v"), "dataset.missing=most_frequent")
+    assert len(passes) <= 3
+
+
+@pytest.mark.parametrize("column", ["a", "y"])
+def test_a_nul_character_is_refused_and_never_dropped(here, column):
+    with pytest.raises(DatasetError, match=r"t\.csv, line 3: a NUL character"):
+        from_csv("a,y\n1,u\n2,u\0\n3,v\n")
+    columns = {"a": ["b", "c", "b"], "y": ["u", "v", "u"]}
+    columns[column][0] += "\0"
+    with pytest.raises(DatasetError, match=f"column '{column}' has a NUL character"):
+        from_parquet(columns)
+    raw = RawData(np.eye(3), np.array(["a", "a\0", "b"], dtype=object), ["a", "b", "c"])
+    assert len(coded(raw, "multiclass")[3]) == 3

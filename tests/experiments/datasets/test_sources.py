@@ -4,7 +4,6 @@ import bz2
 import gzip
 import hashlib
 import json
-import zlib
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,17 +11,16 @@ from openml_table import CLASSES, ROWS, VALUES, is_right
 from stated_datasets import NAMES, stated
 
 from experiments.datasets import load
-from experiments.datasets.download import cache as fetch
-from experiments.datasets.download.files import unpacked
+from experiments.datasets.download import obtain, unpacked
 from experiments.errors import DatasetError, MissingFileError
-from experiments.paths import source_blocks
+from experiments.paths import Places, source_blocks
 
 CSV = "a,b,c,class\n" + "".join(f"{','.join(map(str, VALUES[row]))},{CLASSES[row]}\n" for row in range(ROWS))
 
 
 def delimited(**source):
     source = {
-        "_target_": "experiments.datasets.local_file.delimited",
+        "_target_": "experiments.datasets.readers.text.delimited",
         "header": True,
         "target": "class",
     } | source
@@ -45,38 +43,6 @@ def test_uci_archive_within_an_archive(server, cache, tmp_path):
     assert is_right(found) and len(server.asked) == 2
 
 
-def rar(name, content):
-    """Bytes of a rar archive (version 3) that holds one file as it is."""
-
-    def header(kind, flags, fields, name=b""):
-        body = (
-            bytes([kind]) + flags.to_bytes(2, "little") + (7 + len(fields) + len(name)).to_bytes(2, "little")
-        )
-        body += fields + name
-        return (zlib.crc32(body) & 0xFFFF).to_bytes(2, "little") + body
-
-    size = len(content).to_bytes(4, "little")
-    fields = size + size + b"\x03" + zlib.crc32(content).to_bytes(4, "little") + bytes(4) + b"\x14\x30"
-    fields += len(name).to_bytes(2, "little") + (0o100644).to_bytes(4, "little")
-    return (
-        b"Rar!\x1a\x07\x00"
-        + header(0x73, 0, bytes(6))
-        + header(0x74, 0x8000, fields, name.encode())
-        + content
-        + header(0x7B, 0x4000, b"")
-    )
-
-
-def test_uci_rar_within_a_zip(server, cache, tmp_path):
-    url = server.put_uci(470, "parkinson", {"x.rar": rar("x.csv", CSV.encode())})
-    download = {"url": url, "member": ["x.rar", "x.csv"]}
-    assert is_right(load(delimited(path="x/x.csv", download=download), tmp_path, cache=cache))
-    changed = rar("x.csv", CSV.encode()).replace(b"yes", b"nay", 1)
-    download["url"] = server.put_uci(471, "parkinson", {"x.rar": changed})
-    with pytest.raises(MissingFileError, match=r"x\.csv in x\.rar .* cut off or damaged"):
-        load(delimited(path="x/x.csv", download=download), tmp_path, cache=cache)
-
-
 MULAN_ARFF = (
     b"@relation x\n@attribute a numeric\n@attribute l1 {0,1}\n@attribute l2 {0,1}\n@data\n{0 2,1 1}\n{2 1}\n"
 )
@@ -89,14 +55,9 @@ def test_mulan_on_github(server, cache, tmp_path):
     for name, content in (("x.arff", MULAN_ARFF), ("x.xml", MULAN_XML)):
         url = server.put_github("tsoumakas/mulan", f"data/multi-label/x/{name}", content, "500", "fine")
         files.append({"path": f"x/{name}", "download": {"url": url}})
-    source = {"_target_": "experiments.datasets.local_file.mulan", "files": files}
+    source = {"_target_": "experiments.datasets.readers.arff.mulan", "files": files}
     data = load({"name": "x", "task": "multilabel", "source": source}, tmp_path, cache=cache)
     assert data.y.toarray().tolist() == [[1, 0], [0, 1]] and data.X.toarray().tolist() == [[2], [0]]
-    # What a Git LFS repository sends in place of a large file is not taken for the file.
-    other = server.put_github("mrapp-ke/Boomer-Datasets", "x.arff", MULAN_ARFF, "pointer")
-    files[0]["download"] = {"url": other}
-    with pytest.raises(MissingFileError, match="Git LFS pointer"):
-        load({"name": "x", "task": "multilabel", "source": source}, tmp_path, cache=cache)
 
 
 def test_half_a_text_file_that_nothing_else_tells_is_not_what_is_stated(server, cache, tmp_path):
@@ -113,11 +74,9 @@ def test_half_a_text_file_that_nothing_else_tells_is_not_what_is_stated(server, 
 
 
 def test_meka_on_github(server, cache, tmp_path):
-    url = server.put_github(
-        "Waikato/meka", "src/main/data/X.arff.bz2", bz2.compress(MULAN_ARFF), "half as whole", "fine"
-    )
+    url = server.put_github("Waikato/meka", "src/main/data/X.arff.bz2", bz2.compress(MULAN_ARFF))
     source = {
-        "_target_": "experiments.datasets.local_file.arff",
+        "_target_": "experiments.datasets.readers.arff.arff",
         "path": "x.arff.bz2",
         "labels": ["l2", "l1"],
     }
@@ -183,8 +142,7 @@ def test_stated_checksums_of_downloads_are_those_of_the_files(local_data, server
         )
         path = urlsplit(each["download"]["url"]).path
         download = each["download"] | {"url": server.put(path, content)}
-        got = fetch.obtain(each["path"], download=download, cache=cache)
-        assert got.read_bytes() == content
+        assert obtain(download, Places((), cache, True)).stored == content
 
 
 def redirected(name, server):

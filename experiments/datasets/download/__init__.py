@@ -1,1 +1,0 @@
-"""Files from this machine or from the network, with checksums, retries and a cache."""
