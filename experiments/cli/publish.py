@@ -183,8 +183,45 @@ def claims(out: TextIO, folder: Path = FOLDER) -> pd.DataFrame:
     return found
 
 
-    frame, configs = rows(MAIN, folder)
-    asked: dict[str, Any] = {"arguments": [f"study={MAIN}"], "claims": claims}
+def texts(claims: pd.DataFrame, folder: Path = FOLDER) -> dict[Path, str]:
+    """Return file → text of docs/results.md, docs/claims.md and README.md, from the published rows."""
+    names = studies(folder)
+    if MAIN not in names:
+        raise BadInputError(f"{folder / 'studies.yaml'} does not name {MAIN}, whose table README.md shows")
+    read = {name: rows(name, folder) for name in names}
+    groups = {
+        name: [compare(frame, each) for each in groups_of(configs)] for name, (frame, configs) in read.items()
+    }
+    (main,) = groups[MAIN]
+    absent = [each for each in _datasets("mcc", folder) if each not in _datasets(MAIN, folder)]
+    known = {
+        "claims": claims,
+        "counted": counted(claims),
+        "lines": for_people(claims),
+        "scopes": list(SCOPES),
+        "main": MAIN,
+        "table": markdown(main_table(main)),
+        "extent": main.group.extent,
+        "same": main.same_lines,
+        "absent": absent,
+        "studies": [_summary(name, *read[name], groups[name]) for name in names],
+        "n_rows": sum(len(frame) for frame, _ in read.values()),
+        "n_datasets": len({each for frame, _ in read.values() for each in frame["dataset"]}),
+        "markdown": markdown,
+    }
+    loader = jinja2.PackageLoader("experiments.cli", "templates")
+    templates = jinja2.Environment(
+        loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    readme = PROJECT_ROOT / "README.md"
+    part = templates.get_template("readme.md.j2").render(known)
+    return {
+        readme: update_part(readme.read_text(encoding="utf-8"), "published", part),
+        **{
+            PROJECT_ROOT / "docs" / name: templates.get_template(f"{name}.j2").render(known)
+            for name in ("results.md", "claims.md")
+        },
+    }
 
 
 def write_texts(claims: pd.DataFrame, folder: Path = FOLDER) -> list[Path]:
@@ -275,10 +312,7 @@ def show(out: TextIO, claims: pd.DataFrame, folder: Path = FOLDER) -> list[Path]
     from experiments.figures import style
 
     frame, configs = rows(MAIN, folder)
-    known = read_known(folder)
-    digests = {config["dataset_key"]: digest_of(config) for config in configs}
-    names = {key: known[each].feature_names for key, each in digests.items() if each in known}
-    asked: dict[str, Any] = {"arguments": [f"study={MAIN}"], "feature_names": names, "claims": claims}
+    asked: dict[str, Any] = {"arguments": [f"study={MAIN}"], "claims": claims}
     with style.published():
         return report.show(frame, configs, {"results": folder}, out, whole=True, **asked)
 
