@@ -1,8 +1,8 @@
 """How often each ranker puts every relevant feature before every noise feature in tables of few features.
 
-Run from the project root: ``python benchmarks/few_features.py [--tables 40]``. It prints tables in Markdown: share of
-the generated tables in which each relevant feature has a larger weight than each noise feature. Half of the noise
-features are normal, half are 0/1; the two classes have equal sizes.
+Run from the project root: ``python benchmarks/few_features.py [--tables 40]``. It prints tables in
+Markdown: the share of generated tables in which each relevant feature has a larger weight than each noise feature.
+Half of the noise features are normal, half are 0/1; the two classes have equal sizes.
 """
 
 from __future__ import annotations

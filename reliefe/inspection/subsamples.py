@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state as as_random_state
 
 from reliefe.agreement import selection_stability
 from reliefe.inspection import refits
+from reliefe.inspection.exchange import group_codes
 from reliefe.parameters import check_n_jobs, check_random_state
 from reliefe.ranking import ranks, tied_with_next
 
@@ -124,10 +125,10 @@ def stability(
         Whether each class has its share in every subsample, one sample or more. "auto" is True where y holds
         classes, and False for numeric targets and label sets.
     groups : array-like of shape (n,), optional
-        Group of each sample, such as its patient; numbers or text, none missing. The samples of a group stay together:
-        ``fraction`` is then the share of the groups, whatever their sizes, and subsamples have different sizes where
-        groups have. With ``stratify``, the groups of each class keep their share. Groups with samples of several
-        classes are drawn as if they were a class of their own, so that shares of classes may vary.
+        Group of each sample, such as its patient; numbers or text, none missing. The samples of a group
+        stay together. ``fraction`` is then the share of the groups, and subsamples have different sizes if groups
+        have. With ``stratify``, the groups of each class keep their share. Groups with samples of several classes
+        are drawn as if they were a class of their own, so that shares of classes may vary.
     confidence : float, default=0.95
         Of the interval of Φ.
     random_state : int, RandomState instance or None, default=None
@@ -217,37 +218,18 @@ def stability(
             f"fraction={fraction} of the {unit} leaves none out of a subsample; lower it, or use stratify=False."
         )
     fits = ((_rows(table, rows), target[rows]) for rows in draws)
-    weights = np.stack(list(refits.each_fit(ranker, fits, p, n_jobs)))
+    weights = np.stack(list(refits.each_fit(ranker, fits, p, n_jobs, warn=True)))
     return _summary(weights, wanted, confidence, size, refits.names_of(X, ranker, p))
 
 
 def subsample(seed: int, number: int, strata: list[np.ndarray], fraction: float) -> np.ndarray:
-    """Return the samples (or groups) in the subsample of this number, ascending: a share of each stratum, one or more."""
+    """Return the samples, or groups, of this subsample, rising: a share of each stratum, at least one."""
     rng = np.random.default_rng([seed, number])
     parts = [
         rng.choice(rows, max(1, int(np.floor(fraction * rows.shape[0] + 0.5))), replace=False)
         for rows in strata
     ]
     return np.sort(np.concatenate(parts))
-
-
-def group_codes(groups, n):
-    """Return the number of the group (n,) of each sample."""
-    values = np.asarray(groups)
-    if values.shape != (n,):
-        raise ValueError(f"groups must have one value for each of the {n} samples, not shape {values.shape}.")
-    values = values.tolist()
-    # pandas' NA is neither equal to anything nor different from it.
-    missing = [value is None or str(value == value) != "True" for value in values]
-    if any(missing):
-        raise ValueError(
-            f"groups has a missing value at sample {missing.index(True)}; give each sample a group."
-        )
-    numbers: dict[Any, int] = {}
-    codes = np.array([numbers.setdefault(value, len(numbers)) for value in values])
-    if codes.max() == 0:
-        raise ValueError("groups holds one group only; two or more are needed.")
-    return codes
 
 
 def _strata(target, groups, stratify):

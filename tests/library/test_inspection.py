@@ -354,11 +354,11 @@ def test_stability_does_not_depend_on_the_number_of_jobs():
             {"groups": np.arange(40) % 2},
             "of the groups leaves none out of a subsample; lower it, or use stratify=False",
         ),
-        ({"groups": GROUPS[1:]}, r"groups must have one value for each of the \d+ samples, not shape"),
-        ({"groups": np.where(GROUPS == 3, np.nan, GROUPS)}, "groups has a missing value at sample 3"),
-        ({"groups": [None, *GROUPS[1:]]}, "groups has a missing value at sample 0"),
-        ({"groups": pd.Series(["a", pd.NA] * 20)}, "groups has a missing value at sample 1"),
-        ({"groups": GROUPS * 0}, "one group only"),
+        ({"groups": GROUPS[1:]}, "groups has 39 values, but X has 40 samples"),
+        ({"groups": np.where(GROUPS == 3, np.nan, GROUPS)}, "groups is missing for sample 3"),
+        ({"groups": [None, *GROUPS[1:]]}, "groups is missing for sample 0"),
+        ({"groups": pd.Series(["a", pd.NA] * 20)}, "groups is missing for sample 1"),
+        ({"groups": GROUPS * 0}, "of the groups leaves none out"),
     ],
 )
 def test_wrong_parameters_of_stability_are_named(given, message):
