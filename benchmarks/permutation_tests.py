@@ -1,8 +1,8 @@
 """What permutation tests of weights find on generated data, and how long they take.
 
-Run from the project root: ``python benchmarks/permutation_tests.py [--values 400] [--permutations 399]`` for false and
-found features, ``--agree`` for the number of features from which both tests agree, ``--times`` for CPU seconds. All
-print tables in Markdown.
+Run from the project root: ``python benchmarks/permutation_tests.py [--values 400] [--permutations 399]`` for false
+and found features, ``--agree`` for the number of features from which both tests agree, ``--times`` for CPU seconds.
+All print tables in Markdown.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ def discoveries(n_values, n_permutations):
     """Print false and found shares of each design with both tests."""
     print(f"At most {n_permutations} permutations; mean over tables ± standard error\n")
     print(
-        "| ranker | samples × (features) | tables | permuted | noise, p ≤ 0.05 | dependent noise | false, q ≤ 0.1 | found |"
+        "| ranker | samples × (features) | tables | permuted | noise, p ≤ 0.05 | dependent noise | "
+        "false, q ≤ 0.1 | found |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for design in DESIGNS:

@@ -148,8 +148,9 @@ class KeptFeatures:
 
     def column(self, feature):
         """Return the values (n,) of a feature on the scale of its differences, NaN where they are missing."""
-        place = int(self._places[feature])
-        return np.ascontiguousarray(self._tile(place, place + 1)[:, 0])
+        if isinstance(self._Z, Columns):
+            return np.ascontiguousarray(self._Z.column(feature))
+        return self._tile(feature, feature + 1)[:, 0]
 
     def weights(self, feature, orders, observed, slack, tie, wanted):
         """Weigh a feature in one order of its values after the other, until ``wanted`` weights are large.
