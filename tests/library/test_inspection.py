@@ -368,7 +368,7 @@ def test_stability_does_not_depend_on_the_number_of_jobs():
             "of the groups leaves none out of a subsample; lower it, or use stratify=False",
         ),
         ({"groups": GROUPS[1:]}, "groups has 39 values, but X has 40 samples"),
-        ({"groups": np.where(GROUPS == 3, np.nan, GROUPS)}, "groups is missing for sample 3"),
+        ({"groups": np.where(GROUPS == 3, np.nan, GROUPS)}, "groups is missing for sample 6"),
         ({"groups": [None, *GROUPS[1:]]}, "groups is missing for sample 0"),
         ({"groups": pd.Series(["a", pd.NA] * 20)}, "groups is missing for sample 1"),
         ({"groups": GROUPS * 0}, "of the groups leaves none out"),
