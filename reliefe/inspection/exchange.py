@@ -46,6 +46,11 @@ class Exchange:
             if (sizes == size).sum() > 1
         ]
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether samples belong to groups."""
+        return self._codes is not None
+
     def is_constant(self, values: Any) -> bool:
         """Return whether values (n,), or rows (n, q), are the same in all samples of every group."""
         if self._codes is None:

@@ -22,11 +22,15 @@ _USUAL_LEVEL = 0.1
 _OF_FEATURE = "each feature is independent of the other features and the target"
 _OF_TARGET = "the target is independent of all features together"
 
-#: Seconds for :func:`predicted_seconds`, measured on one thread: of a permutation, and for each pair of
-#: samples with a number of neighbours and with thresholds; of a refit, for each difference of two values,
-#: and each value of another library's ranker.
-_SECONDS_EACH, _SECONDS_NEAR, _SECONDS_ZONES = 3e-5, 3e-9, 2e-9
-_SECONDS_REFIT, _SECONDS_DIFFERENCE, _SECONDS_VALUE = 2e-3, 4e-10, 1e-7
+#: Seconds for :func:`predicted_seconds`, measured on one thread. With kept distances: of a permutation, of a pair
+#: of samples, of a sample with a number of neighbours and with thresholds; then of a difference in the table of
+#: distances. Of refits: of any, of a difference of two values, of an embedded sample; for other libraries, of any
+#: and of a value.
+_SECONDS_EACH, _SECONDS_PAIR, _SECONDS_NEAR, _SECONDS_ZONES = 1e-5, 2.2e-9, 5e-7, 1.2e-7
+_SECONDS_TABLE = 4e-10
+_SECONDS_REFIT, _SECONDS_DIFFERENCE, _SECONDS_EMBEDDED = 3e-3, 1.5e-10, 3e-3
+_SECONDS_OTHER, _SECONDS_VALUE = 0.1, 1e-7
+_FITS = 5  # fits of all features that a fit of TuRF or VLS amounts to
 
 
 @dataclass(frozen=True)
@@ -330,7 +334,7 @@ def _numbers_of(features, X, p):
         return np.arange(p)
     given = np.atleast_1d(np.asarray(features))
     if given.dtype.kind in "UO":
-        names = [str(name) for name in getattr(X, "columns", ())]
+        names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
         missing = [str(name) for name in given if str(name) not in names]
         if missing:
             raise ValueError(f"features: X has no feature named {missing[0]!r}.")
@@ -371,18 +375,18 @@ def predicted_seconds(ranker: Any, X: Any, y: Any, n_permutations: int, n_tested
     few = min(n_permutations, STOP * (1.0 + np.log(max(1.0, n_permutations / STOP))))
     strong = min(tested, max(3, tested // 10))
     total = strong * n_permutations + (tested - strong) * few
-    ours = isinstance(ranker, Ranker)
-    if ours and suits(ranker, y) and 8 * n * n <= LARGEST_TABLE:
+    if not isinstance(ranker, Ranker):
+        return float(total * (_SECONDS_OTHER + _SECONDS_VALUE * n * p))
+    if suits(ranker, y) and 8 * n * n <= LARGEST_TABLE:
         rate = _SECONDS_NEAR if hasattr(ranker, "n_neighbors") else _SECONDS_ZONES
-        return float(total * (_SECONDS_EACH + rate * n * n) + _SECONDS_DIFFERENCE * n * n * p)
-    stored = X.nnz / n if hasattr(X, "nnz") else p
-    return float(
-        total
-        * (
-            _SECONDS_REFIT
-            + (_SECONDS_DIFFERENCE if ours else _SECONDS_VALUE) * n * stored * (n if ours else 1)
-        )
-    )
+        each = _SECONDS_EACH + rate * n + _SECONDS_PAIR * n * n
+        return float(total * each + _SECONDS_TABLE * n * n * p)
+    fit = _SECONDS_REFIT + _SECONDS_DIFFERENCE * n * n * (X.nnz / n if hasattr(X, "nnz") else p)
+    if not hasattr(ranker, "discrete_features"):  # one that fits others, several times
+        fit *= _FITS
+    if getattr(ranker, "embedding", None) is not None:
+        fit += _SECONDS_EMBEDDED * n
+    return float(total * fit)
 
 
 def permutation(seed: int, number: int, n: int) -> np.ndarray:
@@ -535,10 +539,11 @@ def _warn_of_few(found):
     if found.null == "feature" and n_least and lowest > _USUAL_LEVEL:
         p = int(tested.sum())
         needed = int(np.ceil(p / (_USUAL_LEVEL * n_least))) - 1
+        other = ', or null="pooled"' if found.permute == "target" else ""
         warnings.warn(
             f"{n_least} of {p} features have larger weights than under any of {found.n_permutations} "
             f"permutations, but no q value is below {lowest:.2g}: q <= {_USUAL_LEVEL} takes n_permutations="
-            f'{needed} or more here, or null="pooled".',
+            f"{needed} or more here{other}.",
             UserWarning,
             stacklevel=3,
         )

@@ -69,7 +69,7 @@ def orders_of(feature, exchange, constant, seed, n_permutations):
 
 
 def _by_distances(kept, feature, exchange, weights, seed, n_permutations):
-    constant = exchange.is_constant(kept.column(feature))
+    constant = exchange.has_groups and exchange.is_constant(kept.column(feature))
     observed, slack = float(weights[feature]), TIE * float(np.abs(weights).max())
     larger = used = 0
     for orders in orders_of(feature, exchange, constant, seed, n_permutations):
@@ -81,7 +81,7 @@ def _by_distances(kept, feature, exchange, weights, seed, n_permutations):
 
 
 def _by_refits(ranker, X, target, feature, exchange, weights, seed, n_permutations):
-    constant = exchange.is_constant(column_of(X, feature))
+    constant = exchange.has_groups and exchange.is_constant(column_of(X, feature))
     observed, largest = float(weights[feature]), float(np.abs(weights).max())
     larger = used = 0
     for orders in orders_of(feature, exchange, constant, seed, n_permutations):

@@ -72,6 +72,7 @@ TWINS = {
     "pairs.list_pairs": naive_thresholds.pair_weights,
     "pairs.spread_neighbours": naive.multiclass_update,
     "regression.update_dense": naive_mixed.rrelieff,
+    "permuted.permuted_weights": naive_mixed.relieff,
     "regression.update_sparse": naive_mixed.rrelieff,
     "screening.nearest_first": naive.in_order,
     "screening.nearest_screened": naive.nearest,

@@ -1,5 +1,9 @@
 """One feature permuted: weights beside refits and a plain twin, sequential p values, groups, known truth."""
 
+import naive
+import naive_mixed
+import naive_near
+import naive_thresholds
 import numpy as np
 import pandas as pd
 import pytest
@@ -108,33 +112,59 @@ def test_weights_with_numbers_and_label_sets_are_those_of_refits(kind, rng):
         check(ranker, X, T, 2)
 
 
+CATEGORIES = [False, True, False, False]
+TWINS = {
+    "ReliefF": (ReliefF(2), lambda X, y: naive_mixed.relieff(X, y % 3, 2, discrete=CATEGORIES)[0]),
+    "MultiSURFStar": (
+        MultiSURFStar(),
+        lambda X, y: naive_thresholds.weights("MultiSURFStar", X, y % 3, CATEGORIES),
+    ),
+    "RReliefF": (
+        ReliefF(3, target="regression"),
+        lambda X, y: naive_mixed.rrelieff(X, y, 3, discrete=CATEGORIES),
+    ),
+    "SURF, numbers": (
+        SURF(target="regression"),
+        lambda X, y: naive_near.of_numbers("SURF", X, y, discrete=CATEGORIES),
+    ),
+}
+
+
+@pytest.mark.parametrize(("ranker", "twin"), TWINS.values(), ids=TWINS)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_the_kernel_is_its_twin(ranker, twin, gaps, rng):
+    """Small, since it runs without the compiler too."""
+    X, y = rng.normal(size=(13, 4)), np.arange(13)
+    X[:, 1] = rng.integers(0, 3, 13)
+    if gaps:
+        X[2, [0, 1, 3]] = X[5:7, 1] = X[9, 0] = np.nan
+    ranker = clone(ranker).set_params(discrete_features=CATEGORIES, missing="ignore")
+    kept = kept_features(ranker, X, y if "regression" in str(ranker) else y % 3, 13)
+    for j in (0, 1):
+        (orders,) = orders_of(j, Exchange(13), False, 0, 2)
+        found, _ = kept.weights(j, orders, 0.0, 0.0, 0.0, 3)
+        expected = [twin(with_permuted(X, j, order), y)[j] for order in orders]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+
+
 # --- the test ---
 
 
 def plain_p_values(X, y, k, most, seed):
-    """Two classes, dense, ReliefF, each step written out."""
-    n = len(y)
-    Z = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    """Dense, ReliefF, everything computed anew for each permutation."""
 
-    def weight(Z, j):
-        total = 0.0
-        for i in range(n):
-            distances = np.abs(Z - Z[i]).sum(axis=1)
-            for sign, others in ((-1, y == y[i]), (1, y != y[i])):
-                others = [m for m in np.flatnonzero(others) if m != i]
-                near = sorted(others, key=lambda m: (distances[m].round(12), m))[:k]
-                total += sign * np.abs(Z[near, j] - Z[i, j]).mean()
-        return total / n
+    def weight(X, j):
+        return naive.relieff(X, y, k)[0][j]
 
     p_values, used = [], []
     for j in range(X.shape[1]):
         rng = np.random.default_rng([int(np.random.RandomState(seed).randint(2**31 - 1)), j, 1])
-        observed, larger = weight(Z, j), 0
+        observed, larger = weight(X, j), 0
         used.append(0)
         while used[-1] < most and larger < 10:
             used[-1] += 1
-            changed = Z.copy()
-            changed[:, j] = Z[rng.permutation(n), j]
+            changed = X.copy()
+            changed[:, j] = X[rng.permutation(len(y)), j]
             larger += weight(changed, j) >= observed - 1e-12
         p_values.append(larger / used[-1] if larger == 10 else (1 + larger) / (1 + most))
     return p_values, used
