@@ -1,6 +1,6 @@
 """How often each ranker puts every relevant feature before every noise feature in tables of few features.
 
-Run from the project root: ``python benchmarks/few_features.py [--tables 40]``. It prints tables in
+Run from the project root: ``python benchmarks/few_features.py [--tables 40] [--samples 4000]``. It prints tables in
 Markdown: the share of generated tables in which each relevant feature has a larger weight than each noise feature.
 Half of the noise features are normal, half are 0/1; the two classes have equal sizes.
 """
@@ -49,10 +49,10 @@ def rankers(n):
     return chosen | {type(r).__name__: r for r in (SURF(), SURFStar(), MultiSURF(), MultiSURFStar())}
 
 
-def shares(n_tables):
+def shares(samples, n_tables):
     """Return a frame: for each kind of table and ranker, the share of tables with the relevant features first."""
     rows = []
-    for n, n_noise, (number, kind) in product(SAMPLES, NOISE, enumerate(RELEVANT)):
+    for n, n_noise, (number, kind) in product(samples, NOISE, enumerate(RELEVANT)):
         first = dict.fromkeys(rankers(n), 0)
         for seed in range(n_tables):
             rng = np.random.default_rng([seed, n, n_noise, number])
@@ -81,9 +81,10 @@ def show(frame, columns):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--tables", type=int, default=40)
+    parser.add_argument("--samples", type=int, nargs="+", default=SAMPLES)
     parser.add_argument("--csv", help="where to write all shares")
     asked = parser.parse_args()
-    frame = shares(asked.tables)
+    frame = shares(asked.samples, asked.tables)
     if asked.csv:
         frame.to_csv(asked.csv, index=False)
     print(f"{asked.tables} tables of each kind; the standard error of a share of one kind is at most "
@@ -91,7 +92,7 @@ def main():
     for title, part in (("2 to 5", frame.noise <= 5), ("10 to 50", frame.noise >= 10)):
         print(f"Noise features: {title}\n")
         show(frame[part], "relevant")
-    for n in SAMPLES:
+    for n in asked.samples:
         print(f"{n} samples, by the number of noise features\n")
         show(frame[frame.samples == n], "noise")
 
