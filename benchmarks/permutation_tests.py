@@ -37,7 +37,9 @@ def found_in(ranker, design, n_tables, n_permutations, null):
         y = np.arange(n) % 2
         X = np.random.default_rng([seed, n, p]).normal(size=(n, p))
         X[:, :n_relevant] += shift * y[:, np.newaxis]
-        test = permutation_test(ranker, X, y, n_permutations=n_permutations, null=null, random_state=seed)
+        test = permutation_test(
+            ranker, X, y, permute="target", n_permutations=n_permutations, null=null, random_state=seed
+        )
         chosen = test.q_values <= 0.1
         false[seed] = chosen[n_relevant:].sum() / max(1, chosen.sum())
         found[seed] = chosen[:n_relevant].mean() if n_relevant else np.nan
@@ -73,9 +75,13 @@ def times(n_permutations):
         rankers = (ReliefF(), MultiSURF(), ReliefF(target="regression"), ReliefF(abs_mean=True))
         for ranker in rankers:
             target = numbers if getattr(ranker, "target", "") == "regression" else y
-            permutation_test(ranker, X, target, n_permutations=20, random_state=0)  # compiles
+            permutation_test(
+                ranker, X, target, permute="target", n_permutations=20, random_state=0
+            )  # compiles
             started = time.process_time()
-            permutation_test(ranker, X, target, n_permutations=n_permutations, random_state=0)
+            permutation_test(
+                ranker, X, target, permute="target", n_permutations=n_permutations, random_state=0
+            )
             kept = time.process_time() - started
             started = time.process_time()
             for _ in range(10):

@@ -312,6 +312,10 @@ class Columns:
         """Return some rows, their columns in the order of X, as float64 (rows, p)."""
         return self._made(rows, np.arange(self.shape[1]))
 
+    def column(self, j):
+        """Return column j of X as float64 (n,)."""
+        return self._made(self._rows, np.array([j]))[:, 0]
+
     def toarray(self):
         """Return all of it as a new float64 array (n, p), its columns in the order of X."""
         return self.rows(self._rows)

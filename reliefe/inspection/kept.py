@@ -28,7 +28,7 @@ from reliefe.surf import _ThresholdRanker
 from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
 from reliefe.threshold_weights import Rule, threshold_weights
 
-_LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 samples
+LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 samples
 _LISTED = 2**22  # pairs of all targets that are worked on together
 _AT_ONCE = 256  # targets
 _COLUMNS = 256  # worked on together
@@ -51,13 +51,14 @@ def kept_weights(ranker, X, y, n):
     Kept or None
         None, and the ranker is not fitted, where distances depend on the target, or are too many.
     """
-    if not _suits(ranker, y) or 8 * n * n > _LARGEST_TABLE:
+    if not suits(ranker, y) or 8 * n * n > LARGEST_TABLE:
         return None
     prepared = ranker._fit(X, y)
     return (_KeptNear if isinstance(ranker, ReliefF) else _KeptZones)(ranker, prepared)
 
 
-def _suits(ranker, y):
+def suits(ranker, y):
+    """Say whether distances are those of the features themselves, which no target changes."""
     if getattr(ranker, "compatible", None) is not None:
         return False
     if type(ranker) is not ReliefF and not (
@@ -66,6 +67,15 @@ def _suits(ranker, y):
         return False
     several = getattr(y, "ndim", np.ndim(y)) == 2
     return not (several and ranker._parameter("target_distance") in EMBEDDED_DISTANCES)
+
+
+def target_of(ranker, given, order):
+    """Return a checked target in an order, as a fit makes it."""
+    if sparse.issparse(given):
+        return LabelSets(given[order], ranker.target_distance)
+    if ranker._parameter("target") == "regression":
+        return Responses(given[order], ranker._parameter("sigma"))
+    return Classes(given[order], ranker.classes_.shape[0])
 
 
 class _KeptDistances(_Measured):
@@ -198,13 +208,7 @@ class _Kept:
         return np.stack([without_noise(each) for each in Z.in_given_order(found)])
 
     def _target(self, order):
-        """Return the target in an order, as a fit makes it."""
-        ranker, given = self._ranker, self._prepared.target
-        if sparse.issparse(given):
-            return LabelSets(given[order], ranker.target_distance)
-        if ranker._parameter("target") == "regression":
-            return Responses(given[order], ranker._parameter("sigma"))
-        return Classes(given[order], ranker.classes_.shape[0])
+        return target_of(self._ranker, self._prepared.target, order)
 
     def _direct(self, order, directed):
         """Fill ``directed`` (n, n) with what differences count; return what sums are divided by, and an offset."""

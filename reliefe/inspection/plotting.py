@@ -10,7 +10,8 @@ from reliefe.inspection.permutation import PermutationTest
 from reliefe.inspection.subsamples import SubsampleStability
 from reliefe.ranking import ranks
 
-#: Okabe and Ito's colours, which people with any kind of colour vision tell apart; they differ in lightness too.
+#: Okabe and Ito's colours, which people with any kind of colour vision tell apart; they differ in lightness
+#: too.
 _SELECTED, _OTHER, _LIMIT = "#0072B2", "#B9C4CC", "#D55E00"
 _LONGEST = 40  # characters of a name that are shown
 
@@ -33,14 +34,14 @@ def plot_weights(
     weights : array-like of shape (p,), fitted ranker or PermutationTest
         The weights, or what has them.
     feature_names : array-like of shape (p,), optional
-        Names of the features. By default those that the ranker, ``test`` or ``stability`` has, else numbers. Names
-        of more than 40 characters are shortened in the middle.
+        Names of the features. By default those that the ranker, ``test`` or ``stability`` has, else numbers.
+        Names of more than 40 characters are shortened in the middle.
     n_best : int, default=20
         How many features are shown.
     test : PermutationTest, optional
-        From :func:`permutation_test`, of the same features: bars with q ≤ ``level`` are dark, others pale, and a
-        line stands at the weight that the largest weight exceeds in a share of ``family_level`` of all
-        permutations. ``weights`` may be one.
+        From :func:`permutation_test`, of the same features: bars with q ≤ ``level`` are dark, others pale,
+        and a line stands at the weight that the largest weight exceeds in a share of ``family_level`` of all
+        permutations of the target (no line where features were permuted). ``weights`` may be one.
     stability : SubsampleStability, optional
         From :func:`stability`, of the same features: how often a feature was chosen stands at the right.
     level : float, default=0.1
@@ -167,7 +168,7 @@ def _explained(ax, test, found, level, family_level):
         shown.append(Patch(color=_SELECTED, label=f"q ≤ {level:g}"))
     if not found.all():
         shown.append(Patch(color=_OTHER, label=f"q > {level:g}"))
-    limit = test.threshold(family_level)
+    limit = np.inf if test.null_maxima is None else test.threshold(family_level)
     if np.isfinite(limit):
         ax.axvline(limit, color=_LIMIT, linewidth=1.4, linestyle="--")
         label = f"largest weight by chance, p = {family_level:g}"

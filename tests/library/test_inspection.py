@@ -83,7 +83,9 @@ def naive_q(p_values):
 )
 def test_counts_are_those_of_refits(ranker):
     X, y = table()
-    found = permutation_test(ranker, X, y, n_permutations=39, random_state=5, keep_null_weights=True)
+    found = permutation_test(
+        ranker, X, y, permute="target", n_permutations=39, random_state=5, keep_null_weights=True
+    )
     weights, null, p_values, family = naive_test(ranker, X, y, 39, 5)
     assert np.array_equal(found.weights, weights)
     np.testing.assert_allclose(found.null_weights, null, rtol=0, atol=1e-12 * np.abs(null).max())
@@ -97,7 +99,7 @@ def test_counts_are_those_of_refits(ranker):
 
 def test_many_permutations_are_counted_in_batches_as_one():
     X, y = table(20, 5)
-    found = permutation_test(Correlation(0), X, y, n_permutations=150, random_state=1)
+    found = permutation_test(Correlation(0), X, y, permute="target", n_permutations=150, random_state=1)
     _, null, p_values, _ = naive_test(Correlation(0), X, y, 150, 1)
     assert found.p_values.tolist() == p_values.tolist() and found.null_weights is None
     np.testing.assert_allclose(found.null_std, null.std(axis=0, ddof=1), rtol=1e-9)
@@ -106,7 +108,9 @@ def test_many_permutations_are_counted_in_batches_as_one():
 def test_the_pooled_null_is_of_standardised_weights():
     X, y = table()
     X[:, 7] = 1.0  # constant: its weight never varies
-    found = permutation_test(ReliefF(3), X, y, n_permutations=30, null="pooled", random_state=2)
+    found = permutation_test(
+        ReliefF(3), X, y, permute="target", n_permutations=30, null="pooled", random_state=2
+    )
     weights, null, _, _ = naive_test(ReliefF(3), X, y, 30, 2)
     both = np.vstack([null, weights])
     some = np.arange(12) != 7
@@ -119,7 +123,10 @@ def test_the_pooled_null_is_of_standardised_weights():
 @pytest.mark.parametrize("ranker", [ReliefF(3), Correlation()], ids=["ours", "another"])
 def test_numbers_do_not_depend_on_the_number_of_jobs(ranker):
     X, y = table()
-    one, two = (permutation_test(ranker, X, y, n_permutations=20, random_state=0, n_jobs=k) for k in (1, 2))
+    one, two = (
+        permutation_test(ranker, X, y, permute="target", n_permutations=20, random_state=0, n_jobs=k)
+        for k in (1, 2)
+    )
     for name in (
         "weights",
         "p_values",
@@ -134,14 +141,18 @@ def test_numbers_do_not_depend_on_the_number_of_jobs(ranker):
 
 def test_a_longer_test_begins_with_the_shorter_one():
     X, y = table()
-    short, long = (permutation_test(ReliefF(3), X, y, n_permutations=k, random_state=0) for k in (5, 9))
+    short, long = (
+        permutation_test(ReliefF(3), X, y, permute="target", n_permutations=k, random_state=0) for k in (5, 9)
+    )
     assert np.array_equal(short.null_maxima, long.null_maxima[:5])
 
 
 def test_all_fits_have_one_seed():
     """A random number that differs from fit to fit would be part of the weights."""
     X, y = table()
-    found = permutation_test(Correlation(), X, y, n_permutations=9, random_state=0, keep_null_weights=True)
+    found = permutation_test(
+        Correlation(), X, y, permute="target", n_permutations=9, random_state=0, keep_null_weights=True
+    )
     same = np.abs(np.corrcoef(X.T, y)[-1, :-1])
     added = found.weights - same
     assert np.ptp(added) < 1e-12 and added[0] > 0
@@ -155,7 +166,9 @@ def test_label_sets_are_permuted_as_wholes():
     X = rng.normal(size=(30, 4))
     T = (rng.random((30, 3)) < 0.5).astype(int)
     dense, packed = (
-        permutation_test(ReliefF(3), X, each, n_permutations=12, random_state=0, keep_null_weights=True)
+        permutation_test(
+            ReliefF(3), X, each, permute="target", n_permutations=12, random_state=0, keep_null_weights=True
+        )
         for each in (T, sparse.csr_matrix(T))
     )
     _, null, p_values, _ = naive_test(ReliefF(3), X, T, 12, 0)
@@ -165,7 +178,7 @@ def test_label_sets_are_permuted_as_wholes():
 
 def test_threshold_is_where_the_family_p_value_turns():
     X, y = table()
-    found = permutation_test(ReliefF(3), X, y, n_permutations=99, random_state=0)
+    found = permutation_test(ReliefF(3), X, y, permute="target", n_permutations=99, random_state=0)
     for level in (0.05, 0.2):
         limit = found.threshold(level)
         assert np.array_equal(found.weights > limit, found.family_p_values <= level)
@@ -182,7 +195,7 @@ def test_threshold_is_where_the_family_p_value_turns():
 def test_frame_has_names_best_first():
     X, y = table()
     X = pd.DataFrame(X).add_prefix("gene ")
-    found = permutation_test(ReliefF(3), X, y, n_permutations=19, random_state=0)
+    found = permutation_test(ReliefF(3), X, y, permute="target", n_permutations=19, random_state=0)
     frame = found.to_frame()
     names = ["feature", "rank", "weight", "p", "q", "family_p", "null_mean", "null_std"]
     assert frame.columns.tolist() == names
@@ -193,7 +206,7 @@ def test_frame_has_names_best_first():
         and line["p"] == found.p_values[5]
         and line["q"] == found.q_values[5]
     )
-    bare = permutation_test(ReliefF(3), X.to_numpy(), y, n_permutations=19, random_state=0)
+    bare = permutation_test(ReliefF(3), X.to_numpy(), y, permute="target", n_permutations=19, random_state=0)
     assert bare.feature_names is None and bare.to_frame()["feature"][0] == 3
 
 
@@ -201,7 +214,7 @@ def test_too_few_permutations_are_said_to_be():
     X, y = table(40, 60)
     X[:, 3] += 4 * y
     with pytest.warns(UserWarning, match=r"n_permutations=\d+ or more here, or null=.pooled."):
-        permutation_test(ReliefF(3), X, y, n_permutations=100, random_state=0)
+        permutation_test(ReliefF(3), X, y, permute="target", n_permutations=100, random_state=0)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +241,7 @@ def test_a_ranker_without_weights_is_named():
             return self
 
     with pytest.raises(ValueError, match="permutation_test: Silent gave no feature_importances_"):
-        permutation_test(Silent(), *table(), n_permutations=3)
+        permutation_test(Silent(), *table(), permute="target", n_permutations=3)
 
 
 @pytest.mark.parametrize("ranker", [ReliefF(3), SURF(), TuRF(SURF())], ids=lambda each: type(each).__name__)
@@ -370,5 +383,5 @@ def test_the_module_is_public_and_light():
 @pytest.mark.parametrize("ranker", [SURF(), ReliefE(3, n_components=2)], ids=["SURF", "ReliefE"])
 def test_each_ranker_is_tested(ranker):
     X, y = table(30, 6)
-    found = permutation_test(ranker, X, y, n_permutations=3, random_state=0)
+    found = permutation_test(ranker, X, y, permute="target", n_permutations=3, random_state=0)
     assert set(found.p_values) <= {0.25, 0.5, 0.75, 1.0} and np.isfinite(found.null_std).all()

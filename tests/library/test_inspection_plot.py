@@ -37,7 +37,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def inspected(table):
-    found = permutation_test(ReliefF(5), *table, n_permutations=199, random_state=0)
+    found = permutation_test(ReliefF(5), *table, permute="target", n_permutations=199, random_state=0)
     return found, stability(ReliefF(5), *table, n_features=2, n_subsamples=20, random_state=0)
 
 

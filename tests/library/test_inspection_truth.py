@@ -31,7 +31,7 @@ def false_and_found(ranker, n_tables, n, p, n_relevant, shift, **given):
     false, found = np.zeros(n_tables), np.zeros(n_tables)
     for seed in range(n_tables):
         X, y = noise_and_shifted(seed, n, p, n_relevant, shift)
-        chosen = permutation_test(ranker, X, y, random_state=seed, **given).q_values <= 0.1
+        chosen = permutation_test(ranker, X, y, permute="target", random_state=seed, **given).q_values <= 0.1
         false[seed] = chosen[n_relevant:].sum() / max(1, chosen.sum())
         found[seed] = chosen[:n_relevant].mean()
     return false, found
@@ -42,7 +42,7 @@ def test_p_values_are_uniform_without_relevant_features():
     for seed in range(120):
         X, y = noise_and_shifted(seed, 30, 8, 0, 0.0)
         X[:, 4:] += X[:, :4]  # dependence among features changes nothing
-        found = permutation_test(ReliefF(5), X, y, n_permutations=199, random_state=seed)
+        found = permutation_test(ReliefF(5), X, y, permute="target", n_permutations=199, random_state=seed)
         p_values[seed], family[seed] = found.p_values[seed % 8], found.family_p_values.min()
     assert stats.kstest(p_values, "uniform").pvalue > 0.05
     assert stats.kstest(family, "uniform").pvalue > 0.05
@@ -76,7 +76,13 @@ def test_the_pooled_null_is_for_features_of_different_kinds():
         X[:, 8:16] = rng.random((60, 8)) < 0.5
         X[:, 16:] = rng.random((60, 8)) < 0.2
         found = permutation_test(
-            ReliefF(5), X, np.arange(60) % 2, n_permutations=60, null="pooled", random_state=seed
+            ReliefF(5),
+            X,
+            np.arange(60) % 2,
+            permute="target",
+            n_permutations=60,
+            null="pooled",
+            random_state=seed,
         )
         p_values.append(found.p_values)
     for kind in np.split(np.array(p_values), 3, axis=1):

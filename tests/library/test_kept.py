@@ -42,7 +42,7 @@ def refitted(ranker, X, target, n_permutations, seed=3):
 def check(ranker, X, target, n_permutations=5):
     assert kept_weights(clone(ranker), X, target, target.shape[0]) is not None
     given = {"n_permutations": n_permutations, "random_state": 3, "keep_null_weights": True}
-    found = permutation_test(ranker, X, target, **given)
+    found = permutation_test(ranker, X, target, permute="target", **given)
     expected = refitted(ranker, X, target, n_permutations)
     assert np.array_equal(found.weights, clone(ranker).fit(X, target).feature_importances_)
     np.testing.assert_allclose(found.null_weights, expected, rtol=0, atol=2e-14 * np.abs(expected).max())
@@ -168,7 +168,7 @@ def test_tables_of_distances_have_a_limit(rng, monkeypatch):
     from reliefe.inspection import kept
 
     X, y = table("numbers", rng), rng.integers(0, 2, N)
-    monkeypatch.setattr(kept, "_LARGEST_TABLE", 8 * N * N - 1)
+    monkeypatch.setattr(kept, "LARGEST_TABLE", 8 * N * N - 1)
     assert kept_weights(ReliefF(4), X, y, N) is None
 
 
