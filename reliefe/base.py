@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from contextlib import contextmanager
 from numbers import Integral
@@ -39,6 +40,18 @@ class _Checked(NamedTuple):
     discrete: np.ndarray | None  #: mask of features
 
 
+def _depth_of_caller():
+    """Return the stack level, seen from the calling function, of the first line outside of the libraries."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "reliefe",
+        "sklearn",
+        "joblib",
+    ):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
 class Ranker(SelectorMixin, BaseEstimator):
     """A ranker of features: weights become ranks, and ranks a selection.
 
@@ -49,6 +62,9 @@ class Ranker(SelectorMixin, BaseEstimator):
     feature_importances_: np.ndarray
     ranking_: np.ndarray
     n_features_in_: int
+    _quiet = _has_warned = (
+        False  # of samples without near ones: not to warn, for another fit did; and has warned
+    )
 
     def check_parameters(self) -> None:
         """Check the parameters as far as this goes without data; ``fit`` does so too.
@@ -262,6 +278,21 @@ class Ranker(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self, "ranking_")
         return unsigned(self.feature_importances_, self.ranking_)
+
+    def _warn_of_few_near(self, lacking):
+        """Warn where most samples have no near sample of their own class, or of the others; bools (2, n)."""
+        n = lacking.shape[1]
+        n_hits, n_misses = lacking.sum(axis=1)
+        if self._quiet or max(n_hits, n_misses) <= n / 2:
+            return
+        self._has_warned = True
+        warnings.warn(
+            f"{type(self).__name__}: of {n} samples, {n_misses} have no near miss (sample of another class) and "
+            f"{n_hits} no near hit (of the same class), so that a relevant feature may get a low weight. "
+            "This happens with few features: look at each feature alone too, or use ReliefF.",
+            UserWarning,
+            stacklevel=_depth_of_caller(),
+        )
 
     def _check_selection_against(self, p, depth):
         if isinstance(self.n_features_to_select, Integral) and self.n_features_to_select > p:

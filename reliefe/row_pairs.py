@@ -43,6 +43,7 @@ class Pairs:
         # Rounding of the distance, of the mean, and of the deviation.
         self._tolerance = 3.0 * float(source.tolerance)
         self._row_factors = None
+        self.lacking = None  # (2, n): whether samples have no near sample of their class, and of another
 
     def weigh_rows(self, sample_weight):
         """Let pairs count by the weight (n,) of the sample that they are seen from, and classes by theirs."""
@@ -97,6 +98,11 @@ class Pairs:
             block.far,
             block.offsets,
         )
+        if self.lacking is not None:
+            near = block.near[:, lo:hi] != 0.0
+            own = np.searchsorted(self._groups.class_ptr, places[lo:hi], side="right") - 1
+            hits = near[own, np.arange(hi - lo)]
+            self.lacking[:, places[lo:hi]] = ~hits, near.sum(axis=0) == hits
         if self._row_factors is not None:
             part, factors = slice(lo, hi), self._row_factors[:, places[lo:hi]]
             there = block.far[:, part] != 0.0

@@ -81,6 +81,11 @@ class _ThresholdRanker(Ranker):
             For a wrong parameter, for X with NaN, infinity or text, for y of another length, with missing
             labels, or with one class only; for label sets where the ranker takes none. The message names the
             parameter or the place.
+
+        Warns
+        -----
+        UserWarning
+            If more than half of the samples have no near sample of their class, or none of another class.
         """
         self._fit(X, y, sample_weight)
         return self
@@ -139,7 +144,9 @@ class _ThresholdRanker(Ranker):
         rule = Rule(self._per_row, self._far, self._similarity)
         if by_class:
             counted = (source, rule, self.compatible is not None, self.n_jobs, phases)
-            weights = threshold_weights(Z, full, groups, *counted, sample_weight)
+            lacking = np.zeros((2, n), dtype=bool)
+            weights = threshold_weights(Z, full, groups, *counted, sample_weight, lacking)
+            self._warn_of_few_near(lacking)
         else:
             weights = near_weights(Z, full, groups, source, rule, target, self.n_jobs, phases)
         self._set_weights(without_noise(weights))

@@ -34,7 +34,9 @@ class Rule:
     similarity: bool = False
 
 
-def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, sample_weight=None):
+def threshold_weights(
+    Z, full, groups, source, rule, skrebate, n_jobs, phases, sample_weight=None, lacking=None
+):
     """Weights of all features from pairs of samples that are near (and far).
 
     Parameters
@@ -57,6 +59,8 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, s
         Collects the seconds spent on "distances", "neighbours" and "weights".
     sample_weight : float64 ndarray of shape (n,), optional
         What each sample counts; not with ``skrebate``.
+    lacking : bool ndarray of shape (2, n), optional
+        Filled with whether each sample, by place, has no near sample of its class, and none of another class.
 
     Returns
     -------
@@ -69,6 +73,7 @@ def threshold_weights(Z, full, groups, source, rule, skrebate, n_jobs, phases, s
         rows = MixedPairs(Z, full, groups, source)
     else:
         rows = (SparsePairs if sparse.issparse(Z) else DensePairs)(Z, groups, source)
+    rows.lacking = lacking
     if sample_weight is not None:
         rows.weigh_rows(sample_weight)
     passes = 1 if rule.per_row or rows.at_once or hasattr(source, "mean_distance") else 2

@@ -147,10 +147,13 @@ class SubsetRanker(Ranker):
             part = X if columns.shape[0] == X.shape[1] else X[:, columns]  # all features stay where they are
         if not isinstance(ranker, Ranker):
             part = part.astype(np.float64, copy=False)
+        if isinstance(ranker, Ranker):
+            ranker._quiet = self._quiet or self._given.get("warned", False)
         with self._naming_columns(columns):
             ranker.fit(
                 part, y, **{name: self._given[name] for name in ("sample_weight",) if name in self._given}
             )
+        self._given["warned"] = self._given.get("warned", False) or getattr(ranker, "_has_warned", False)
         if hasattr(ranker, "classes_"):
             self.classes_ = ranker.classes_
         return weights_of(ranker, columns.shape[0], type(self).__name__)

@@ -34,7 +34,7 @@ class Exchange:
         self._codes = None
         if groups is None:
             return
-        self._codes = _codes(groups, n)
+        self._codes = group_codes(groups, n)
         sizes = np.bincount(self._codes)
         if sizes.shape[0] < 2:
             raise ValueError("groups has a single group; permutations need at least 2.")
@@ -93,7 +93,7 @@ class Exchange:
         return order
 
 
-def _codes(groups, n):
+def group_codes(groups, n):
     """Return a number for the group of each sample, groups numbered as they occur."""
     if np.ndim(groups) != 1:
         raise ValueError(

@@ -36,7 +36,7 @@ def draw_seed(random_state):
     return int(random_state.randint(_LARGEST_SEED))
 
 
-def each_fit(ranker, fits, n_features, n_jobs):
+def each_fit(ranker, fits, n_features, n_jobs, warn=False):
     """Yield the weights (n_features,) of one clone of a ranker after the other, in the order of ``fits``.
 
     Parameters
@@ -49,18 +49,28 @@ def each_fit(ranker, fits, n_features, n_jobs):
         Number of weights that are expected.
     n_jobs : int or None
         As in scikit-learn. Rankers of this library run on threads, others in processes.
+    warn : bool, default=False
+        Whether the first fit warns of samples without near samples of a class; the others do not.
     """
     from reliefe.base import Ranker
 
     way = {"prefer": "threads"} if isinstance(ranker, Ranker) else {}
     pool = Parallel(n_jobs=n_jobs, return_as="generator", **way)
-    return pool(delayed(_fit)(ranker, X, y, n_features) for X, y in fits)
+    return pool(
+        delayed(fitted_weights)(ranker, X, y, n_features, warn and number == 0)
+        for number, (X, y) in enumerate(fits)
+    )
 
 
-def _fit(ranker, X, y, n_features):
+def fitted_weights(ranker, X, y, n_features, warn=False):
+    """Return the weights (n_features,) of a clone of a ranker; see :func:`each_fit`."""
+    from reliefe.base import Ranker
     from reliefe.wrapper import weights_of
 
-    return weights_of(clone(ranker).fit(X, y), n_features, "inspection")
+    ranker = clone(ranker)
+    if isinstance(ranker, Ranker):
+        ranker._quiet = not warn
+    return weights_of(ranker.fit(X, y), n_features, "inspection")
 
 
 def n_rows_of(X):

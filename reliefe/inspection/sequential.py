@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.base import clone
 
 from reliefe._threads import Team, pieces
+from reliefe.inspection import refits
 from reliefe.ranking import TIE
 
 #: Weights at least as large after which a feature stops (h of Besag and Clifford).
@@ -81,15 +81,13 @@ def _by_distances(kept, feature, exchange, weights, seed, n_permutations):
 
 
 def _by_refits(ranker, X, target, feature, exchange, weights, seed, n_permutations):
-    from reliefe.wrapper import weights_of
-
     constant = exchange.is_constant(column_of(X, feature))
     observed, largest = float(weights[feature]), float(np.abs(weights).max())
     larger = used = 0
     for orders in orders_of(feature, exchange, constant, seed, n_permutations):
         for order in orders:
-            fitted = clone(ranker).fit(with_permuted(X, feature, order), target)
-            weight = float(weights_of(fitted, weights.shape[0], "permutation_test")[feature])
+            permuted = with_permuted(X, feature, order)
+            weight = float(refits.fitted_weights(ranker, permuted, target, weights.shape[0])[feature])
             larger += weight >= observed - TIE * max(largest, abs(weight))
             used += 1
             if larger == STOP:

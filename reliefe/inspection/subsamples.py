@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state as as_random_state
 
 from reliefe.agreement import selection_stability
 from reliefe.inspection import refits
+from reliefe.inspection.exchange import group_codes
 from reliefe.parameters import check_n_jobs, check_random_state
 from reliefe.ranking import ranks, tied_with_next
 
@@ -40,7 +41,7 @@ class SubsampleStability:
     n_subsamples : int
         Their number.
     subsample_size : int
-        Samples in each.
+        Samples in each; of the smallest one, where groups have different sizes.
     n_tied : int
         From how many subsamples the last feature chosen has the same weight as the first one that was not: the
         order of the features then decided, the same every time, and the stability looks higher than it is.
@@ -97,6 +98,7 @@ def stability(
     n_subsamples: int = 100,
     fraction: float = 0.5,
     stratify: bool | Literal["auto"] = "auto",
+    groups: Any = None,
     confidence: float = 0.95,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
@@ -122,6 +124,11 @@ def stability(
     stratify : bool or "auto", default="auto"
         Whether each class has its share in every subsample, one sample or more. "auto" is True where y holds
         classes, and False for numeric targets and label sets.
+    groups : array-like of shape (n,), optional
+        Group of each sample, such as its patient; numbers or text, none missing. The samples of a group
+        stay together. ``fraction`` is then the share of the groups, and subsamples have different sizes if groups
+        have. With ``stratify``, the groups of each class keep their share. Groups with samples of several classes
+        are drawn as if they were a class of their own, so that shares of classes may vary.
     confidence : float, default=0.95
         Of the interval of Φ.
     random_state : int, RandomState instance or None, default=None
@@ -139,8 +146,8 @@ def stability(
     TypeError
         For a ``random_state`` of another type, or a ranker that is a class.
     ValueError
-        For a wrong parameter, for y with missing values or of another length than X, for subsamples without two
-        samples, for a ranker without weights; and what the ranker raises.
+        For a wrong parameter, for y with missing values or of another length than X, for groups likewise, for
+        subsamples without two samples or with all, for a ranker without weights; and what the ranker raises.
 
     Notes
     -----
@@ -194,20 +201,29 @@ def stability(
     ranker = refits.seeded(ranker, random_state)
     if stratify == "auto":
         stratify = refits.holds_classes(target, ranker)
-    strata = _strata(target, bool(stratify))
+    codes = np.arange(n) if groups is None else group_codes(groups, n)
+    strata = _strata(target, codes, bool(stratify))
     table = _rows_can_be_taken(X)
     draws = [subsample(seed, number, strata, fraction) for number in range(n_subsamples)]
-    if draws[0].shape[0] < 2:
+    if groups is not None:
+        draws = [np.flatnonzero(np.isin(codes, drawn)) for drawn in draws]
+    size = min(rows.shape[0] for rows in draws)
+    if size < 2:
         raise ValueError(
-            f"fraction={fraction} of {n} samples is {draws[0].shape[0]} in a subsample; a ranker takes 2 or more."
+            f"fraction={fraction} of {n} samples is {size} in a subsample; a ranker takes 2 or more."
+        )
+    if size == n:
+        unit = "samples" if groups is None else "groups"
+        raise ValueError(
+            f"fraction={fraction} of the {unit} leaves none out of a subsample; lower it, or use stratify=False."
         )
     fits = ((_rows(table, rows), target[rows]) for rows in draws)
-    weights = np.stack(list(refits.each_fit(ranker, fits, p, n_jobs)))
-    return _summary(weights, wanted, confidence, draws[0].shape[0], refits.names_of(X, ranker, p))
+    weights = np.stack(list(refits.each_fit(ranker, fits, p, n_jobs, warn=True)))
+    return _summary(weights, wanted, confidence, size, refits.names_of(X, ranker, p))
 
 
 def subsample(seed: int, number: int, strata: list[np.ndarray], fraction: float) -> np.ndarray:
-    """Return the samples in the subsample of this number, ascending: a share of each stratum, one or more."""
+    """Return the samples, or groups, of this subsample, rising: a share of each stratum, at least one."""
     rng = np.random.default_rng([seed, number])
     parts = [
         rng.choice(rows, max(1, int(np.floor(fraction * rows.shape[0] + 0.5))), replace=False)
@@ -216,14 +232,17 @@ def subsample(seed: int, number: int, strata: list[np.ndarray], fraction: float)
     return np.sort(np.concatenate(parts))
 
 
-def _strata(target, stratify):
-    n = target.shape[0]
+def _strata(target, groups, stratify):
+    """Return the groups of each class, and those of several."""
     if not stratify:
-        return [np.arange(n)]
+        return [np.unique(groups)]
     if target.ndim != 1:
         raise ValueError("stratify=True takes one class per sample; use stratify=False for label sets.")
     _, codes = np.unique(target, return_inverse=True)
-    return [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+    held = np.zeros((groups.max() + 1, codes.max() + 1), dtype=bool)
+    held[groups, codes] = True
+    own = np.where(held.sum(axis=1) == 1, held.argmax(axis=1), codes.max() + 1)
+    return [np.flatnonzero(own == code) for code in np.unique(own)]
 
 
 def _rows_can_be_taken(X):

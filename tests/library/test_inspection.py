@@ -14,7 +14,7 @@ import reliefe
 from reliefe import SURF, MultiSURF, ReliefE, ReliefF, TuRF
 from reliefe.inspection import permutation_test, selection_stability, stability
 from reliefe.inspection.permutation import permutation
-from reliefe.inspection.subsamples import subsample
+from reliefe.inspection.subsamples import _strata, subsample
 from reliefe.ranking import TIE
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*larger weights than under any:UserWarning")
@@ -26,6 +26,9 @@ def table(n=40, p=12, n_classes=2, seed=0):
     X = rng.normal(size=(n, p))
     X[:, 3] += 2 * y
     return X, y
+
+
+GROUPS = np.arange(40) // 2
 
 
 class Correlation(BaseEstimator):
@@ -359,12 +362,70 @@ def test_stability_does_not_depend_on_the_number_of_jobs():
         ({"confidence": 0}, "confidence must lie between 0 and 1"),
         ({"stratify": "yes"}, "stratify must be True, False"),
         ({"fraction": 0.01, "stratify": False}, "is 1 in a subsample"),
+        ({"fraction": 0.999}, "leaves none out of a subsample"),
+        (
+            {"groups": np.arange(40) % 2},
+            "of the groups leaves none out of a subsample; lower it, or use stratify=False",
+        ),
+        ({"groups": GROUPS[1:]}, "groups has 39 values, but X has 40 samples"),
+        ({"groups": np.where(GROUPS == 3, np.nan, GROUPS)}, "groups is missing for sample 3"),
+        ({"groups": [None, *GROUPS[1:]]}, "groups is missing for sample 0"),
+        ({"groups": pd.Series(["a", pd.NA] * 20)}, "groups is missing for sample 1"),
+        ({"groups": GROUPS * 0}, "of the groups leaves none out"),
     ],
 )
 def test_wrong_parameters_of_stability_are_named(given, message):
     X, y = table()
     with pytest.raises(ValueError, match=message):
         stability(ReliefF(3), X, y, **{"n_features": 3, "n_subsamples": 3, **given})
+
+
+def test_samples_of_a_group_stay_together():
+    X, y = table(60, 6)
+    sizes = np.tile([1, 2, 3], 10)
+    of_group = np.repeat(np.arange(30), sizes)
+    names = np.array([f"patient {g}" for g in of_group], dtype=object)
+    X[:, 5] = of_group  # a ranker that sees which groups it gets
+    seen = []
+
+    class Records(Correlation):
+        def fit(self, X, y):
+            seen.append(X[:, 5].astype(int))
+            return super().fit(X, y)
+
+    own = (np.arange(30) % 2)[of_group]
+    found = stability(Records(), X, own, n_features=2, n_subsamples=40, groups=names, random_state=0)
+    for groups in seen:
+        drawn = np.unique(groups)
+        assert np.array_equal(np.bincount(groups, minlength=30)[drawn], sizes[drawn])
+        assert np.bincount(drawn % 2).tolist() == [8, 8]  # half of the 15 groups of each class
+    assert found.subsample_size == min(groups.size for groups in seen)
+    # Each group is as likely as any other of its class: within four standard deviations.
+    often = np.bincount(np.concatenate([np.unique(groups) for groups in seen]), minlength=30)
+    assert np.abs(often - 40 * 8 / 15).max() < 4 * np.sqrt(40 * 8 / 15 * 7 / 15)
+    # Groups of one sample each are no groups.
+    alone = [stability(ReliefF(3), X, y, n_features=2, random_state=0, groups=g) for g in (None, range(60))]
+    assert np.array_equal(alone[0].ranks, alone[1].ranks)
+
+
+def test_groups_of_several_classes_are_drawn_as_a_class():
+    y = np.array([0, 0, 1, 1, 0, 1, 0, 1, 2, 2])
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    strata = [stratum.tolist() for stratum in _strata(y, groups, True)]
+    assert strata == [[0], [1], [4], [2, 3]]
+    assert [stratum.tolist() for stratum in _strata(y, groups, False)] == [[0, 1, 2, 3, 4]]
+
+
+def test_a_feature_that_follows_groups_is_unstable_only_over_groups():
+    # 6 groups of 10: the effect of a group on a noise feature looks stable where its samples are split up.
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(6), 10)
+    y = groups % 2
+    X = rng.normal(size=(6, 30))[groups] + 0.1 * rng.normal(size=(60, 30))
+    apart, together = (
+        stability(Correlation(), X, y, n_features=3, groups=given, random_state=0) for given in (None, groups)
+    )
+    assert apart.stability > 0.7 > together.stability + 0.2
 
 
 # --- the module ---

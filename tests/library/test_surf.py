@@ -1,6 +1,7 @@
 """SURF, SURF*, MultiSURF and MultiSURF* against their twin, and what they promise beyond it."""
 
 import re
+import warnings
 from functools import cache
 
 import naive
@@ -16,7 +17,8 @@ from mixtures import CATEGORIES, mixture, with_gaps
 from samples import SAMPLES, GivenRows, assert_weights_equal
 
 import reliefe
-from reliefe import SURF, MultiSURF, MultiSURFStar, SURFStar, distances, fixed, row_pairs
+from reliefe import SURF, VLS, MultiSURF, MultiSURFStar, SURFStar, TuRF, distances, fixed, row_pairs
+from reliefe.inspection import permutation_test, stability
 
 KINDS = [SURF, SURFStar, MultiSURF, MultiSURFStar]
 STORAGES = [np.ascontiguousarray, sp.csr_matrix]
@@ -382,3 +384,79 @@ def test_docstrings_name_every_parameter(kind):
     for name in kind().get_params():
         assert re.search(rf"\b{name}\b", kind.__doc__), name
     assert "Source: " in kind.__doc__ and kind.__name__ in reliefe.__all__
+
+
+# --- samples without a near one of a class ---
+
+CLASS = np.arange(20) % 2
+
+
+def _class_copies(form):
+    """Return three features equal to the class, and noise: every distance within a class is below all others."""
+    noise = np.random.default_rng(0).random(20)
+    X = np.column_stack([CLASS, CLASS, CLASS, noise]).astype(float)
+    if form == "bits":
+        return X[:, :3], {}
+    if form == "sparse":
+        return sp.csr_matrix(X), {}
+    if form == "gaps":
+        X[4, 3] = np.nan
+        return X, {"missing": "ignore"}
+    return X, {"discrete_features": [0, 1]} if form == "categories" else {}
+
+
+@pytest.mark.parametrize("form", ["floats", "bits", "sparse", "gaps", "categories"])
+@pytest.mark.parametrize("kind", [SURF, SURFStar, MultiSURF, MultiSURFStar])
+def test_samples_without_a_near_miss_are_counted(kind, form):
+    X, given = _class_copies(form)
+    for sample_weight in (None, np.arange(20) % 4 * 1.0):
+        with pytest.warns(
+            UserWarning, match="of 20 samples, 20 have no near miss .* and 0 no near hit"
+        ) as seen:
+            kind(**given).fit(X, CLASS, sample_weight)
+        assert len(seen) == 1 and seen[0].filename == __file__
+
+
+@pytest.mark.parametrize("kind", [SURF, SURFStar, MultiSURF, MultiSURFStar])
+def test_samples_without_a_near_hit_are_counted(kind):
+    X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), [0, 0, 1, 1]
+    with pytest.warns(UserWarning, match="of 4 samples, 0 have no near miss .* and 4 no near hit"):
+        kind().fit(X, y)
+
+
+def test_no_more_than_half_without_a_near_miss_are_no_warning():
+    # Two samples of the other class far from the ten: these have a near miss each once ten others are mixed.
+    X = np.concatenate([np.zeros(10), np.ones(10), np.zeros(10)])[:, np.newaxis]
+    y = np.repeat([0, 1, 1], 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SURF().fit(X, y)  # 10 of 30 have none: those at 1
+    with pytest.warns(UserWarning, match="of 20 samples, 20 have no near miss"):
+        SURF().fit(X[:20], y[:20])
+
+
+@pytest.mark.parametrize("run", ["fit", "transform", "turf", "vls", "stability", "test", "target"])
+def test_one_warning_for_one_call_at_its_line(run):
+    X, _ = _class_copies("floats")
+    X = np.column_stack([X, X[:, :2]])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        if run == "fit":
+            SURF().fit(X, CLASS)
+        elif run == "transform":
+            SURF().fit_transform(X, CLASS)
+        elif run == "turf":
+            TuRF(SURF(), removed=2).fit(X, CLASS)
+        elif run == "vls":
+            VLS(SURF(), subset_size=3).fit(X, CLASS)
+        elif run == "stability":
+            stability(SURF(), X, CLASS, n_features=2, n_subsamples=4)
+        else:
+            permute = "target" if run == "target" else "feature"
+            permutation_test(TuRF(SURF(), removed=2), X, CLASS, n_permutations=19, permute=permute)
+    seen = [each for each in seen if "no near miss" in str(each.message)]
+    assert [each.filename for each in seen] == [__file__]
+    ranker = SURF()
+    for _ in range(2):  # the second fit of an object warns too
+        with pytest.warns(UserWarning, match="no near miss"):
+            ranker.fit(X, CLASS)
