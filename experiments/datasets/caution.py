@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ def cautions(
     *,
     categories: Collection[int] = (),
     grouped: bool = False,
-    groups: str = "dataset.groups=NAME",
+    groups: str = "dataset.groups={}",
     missing: str = "dataset.na_values=[NA,{}]",
 ) -> list[str]:
     """Return a line for each caution: repeated rows, columns that look like groups, values that set a range alone.
@@ -63,7 +64,7 @@ def _repeated(X: Any, y: Any, groups: str) -> Iterator[str]:
     if pairs * _BEYOND_CHANCE < n_repeats:
         yield (
             f"{n_repeats} of {n} rows repeat others, so p values and scores look better than they are; take the "
-            f"repeats out, or keep them together by a column that is equal in them: {groups}"
+            f"repeats out, or keep them together by a column that is equal in them: {groups.format('NAME')}"
         )
 
 
@@ -104,7 +105,7 @@ def _group_columns(X: Any, y: Any, names: Sequence[str], groups: str) -> Iterato
                 name = names[start + place]
                 yield (
                     f"column {name!r} looks like a group: {len(sizes)} values with {size} rows each, all of one "
-                    f"class or number; if rows of a value belong together: {groups.replace('NAME', name)}"
+                    f"class or number; if rows of a value belong together: {groups.format(shlex.quote(name))}"
                 )
 
 
@@ -123,7 +124,9 @@ def _ranges(X: Any, names: Sequence[str], categories: Collection[int], missing: 
             places = set(np.flatnonzero(looked_at) + start) - set(categories)
             found += [(place, each) for place in sorted(places) if (each := _outside(X[:, place]))]
     if found:
-        shown = listed([f"{names[i]!r} ({v:g}; others {low:g} to {high:g})" for i, (v, low, high) in found], 3)
+        shown = listed(
+            [f"{names[i]!r} ({v:g}; others {low:g} to {high:g})" for i, (v, low, high) in found], 3
+        )
         yield (
             f"{count(len(found), 'feature')} with a range that few values set, so that other differences hardly "
             f"count: {shown}; correct or leave out such values, or if they mean missing: "
