@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import yaml
@@ -277,7 +277,7 @@ def _curve(weigh: Any, table: Table, arguments: Any) -> Any:
         n_repeats=n_repeats,
         seed=arguments.seed,
         categories={place: len(values) for place, values in table.categories.items()},
-        assignment=None if table.groups is None else Assignment.of(GROUPS, table.groups),
+        assignment=None if table.groups is None else Assignment.of(GROUPS, table.groups.tolist()),
         n_jobs=arguments.jobs or os.cpu_count() or 1,
         progress=progress,
     )
@@ -328,7 +328,7 @@ def n_permutations_of(table: Table, ranker: Any, arguments: Any) -> int:
 
 def tested_samples(
     table: Table, ranker: Any, budget: float, n_permutations: int, seed: int
-) -> tuple[np.ndarray, str]:
+) -> tuple[np.ndarray, Literal["feature", "target"]]:
     """Choose the samples that p and q are from, and what is permuted, by the predicted time alone.
 
     All samples where features can be permuted within the budget; else the largest random subset (stratified for
@@ -392,7 +392,7 @@ def _certainty(table: Table, block: dict[str, Any], arguments: Any, weights: np.
 
     def permute() -> dict[str, Any]:
         rows, way = tested_samples(table, ranker, arguments.budget, number, arguments.seed)
-        null = "pooled" if way == "target" and p > _POOLED else "feature"
+        null: Literal["pooled", "feature"] = "pooled" if way == "target" and p > _POOLED else "feature"
         which = "" if len(rows) == n else f", {len(rows)} of {n} samples (--budget {arguments.budget})"
         of = "each feature, at most" if way == "feature" else "the target"
         print(f"permutation test: {count(number, 'permutation')} of {of}{which}", flush=True)

@@ -95,7 +95,7 @@ def _group_columns(X: Any, y: Any, names: Sequence[str], groups: str) -> Iterato
     for start, block in _blocks(X):
         with np.errstate(invalid="ignore"):
             whole = (block == np.floor(block)).all(axis=0) & (np.ptp(block, axis=0) >= _LEAST_GROUPS - 1)
-        for place in np.flatnonzero(whole):
+        for place in np.flatnonzero(whole).tolist():
             _, first, codes, sizes = np.unique(
                 block[:, place], return_index=True, return_inverse=True, return_counts=True
             )
@@ -121,7 +121,7 @@ def _ranges(X: Any, names: Sequence[str], categories: Collection[int], missing: 
             inner = parts[-1 - n_tail] - parts[n_tail]
             looked_at = np.isnan(low) | ((inner > 0) & (inner < _TENTH * (high - low)))
             looked_at |= np.isin(low, _CODES) | np.isin(high, _CODES)
-            places = set(np.flatnonzero(looked_at) + start) - set(categories)
+            places = {*(np.flatnonzero(looked_at) + start).tolist()} - {*categories}
             found += [(place, each) for place in sorted(places) if (each := _outside(X[:, place]))]
     if found:
         shown = listed(

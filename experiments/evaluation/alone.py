@@ -23,8 +23,8 @@ def p_alone(X: np.ndarray, y: Any, task: str, categories: Collection[int] = ()) 
     """
     if task == "labels":
         labels = y.toarray() if sparse.issparse(y) else np.asarray(y)
-        found = [p_alone(X, labels[:, label], "classes", categories) for label in range(labels.shape[1])]
-        return np.minimum(len(found) * np.min(found, axis=0), 1.0)
+        of_labels = [p_alone(X, labels[:, label], "classes", categories) for label in range(labels.shape[1])]
+        return np.minimum(len(of_labels) * np.min(of_labels, axis=0), 1.0)
     found = np.ones(X.shape[1])
     numbers = np.setdiff1d(np.arange(X.shape[1]), list(categories))
     n_columns = max(1, _BLOCK // max(1, len(X)))

@@ -133,8 +133,8 @@ def selection_curve(
             progress(repeat * n_splits + fold, n_repeats * n_splits)
             of_fold = fold_seed(seed, repeat, fold)
             order = descending_order(rank(X[train], y[train], of_fold))[: sizes[-1]]
-            columns, ends, category = for_learner(X[train], X[test], order, categories)
-            ends = [int(ends[size - 1]) for size in sizes]
+            columns, widths, category = for_learner(X[train], X[test], order, categories)
+            ends = [int(widths[size - 1]) for size in sizes]
             with one_thread():
                 near = _neighbours(columns, dense[train], ends, category, dense, task, n_jobs)
                 along = _linear(learner, task, of_fold, columns, dense[train], ends)

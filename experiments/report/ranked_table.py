@@ -186,7 +186,7 @@ def _write_page(ranked: RankedTable, folder: Path) -> Path:
         sentences=ranked.sentences(),
         again=ranked.look_again(),
         grouped=bool(ranked.about.get("groups")),
-        cautions=[each for each in ranked.notes if each.startswith("caution: ")],
+        cautions=[each.removeprefix("caution: ") for each in ranked.notes if each.startswith("caution: ")],
         images=[
             ("Weights of the best features", _image(folder / "best_features.svg")),
             (f"{ranked.curve.score} on the best features", _image(folder / "selection_curve.svg")),

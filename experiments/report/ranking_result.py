@@ -178,8 +178,8 @@ class RankedTable:
             missed |= self.certainty.q > LEVEL
         missed &= self.q_alone <= _STRONG
         places = np.flatnonzero(missed)
-        places = places[np.argsort(self.p_alone[places], kind="stable")]
-        if not places.size:
+        places = places[np.argsort(self.p_alone[places], kind="stable")].tolist()
+        if not places:
             return []
         shown = listed(
             [f"{self.names[i]!r} (rank {self.ranks[i]}, q alone {self.q_alone[i]:.2g})" for i in places], 10
@@ -252,6 +252,12 @@ class RankedTable:
                 f"{fixed(curve.at(curve.together), 3)} to {kept}) and the linear learner does not "
                 f"({fixed(linear[curve.together], 3)} to {fixed(linear[curve.keep], 3)}): these features act "
                 "together, or not in a straight line."
+            )
+        highest = int(curve.linear.argmax())
+        if curve.linear[highest] > curve.at(curve.best) + error:
+            said.append(
+                f"The linear learner does better: {fixed(float(curve.linear[highest]), 3)}, with "
+                f"{count(int(curve.sizes[highest]), 'feature')}."
             )
         if certainty.q is not None:
             found = int((certainty.q <= LEVEL).sum())

@@ -68,9 +68,7 @@ def test_a_target_with_one_far_value_is_named(X):
     assert any("target's value 1e+06" in line for line in cautions(X, y, NAMES))
 
 
-@pytest.mark.parametrize(
-    "name", ["wine", "breast_cancer", "digits", "diabetes", "xor", "friedman1"]
-)
+@pytest.mark.parametrize("name", ["wine", "breast_cancer", "digits", "diabetes", "xor", "friedman1"])
 def test_bundled_data_sets_need_none(name):
     (run,) = compose_runs([f"dataset={name}"]).configs
     data = datasets.load(run["dataset"], run["paths"]["local_data"], download=False)
