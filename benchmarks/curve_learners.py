@@ -77,7 +77,13 @@ def predictions(learner, train, y, test, sizes):
     made = {
         "linear": lambda: Ridge(),
         "forest": lambda: RandomForestRegressor(random_state=0),
-        "boosting": lambda: boosting(max_iter=30, max_leaf_nodes=15, early_stopping=False, random_state=0),
+        "boosting": lambda: boosting(
+            max_iter=30,
+            max_leaf_nodes=15,
+            min_samples_leaf=max(2, min(20, len(y) // 20)),
+            early_stopping=False,
+            random_state=0,
+        ),
     }[learner]
     return [made().fit(train[:, :size], y).predict(test[:, :size]) for size in sizes]
 
