@@ -20,6 +20,7 @@ from experiments.cli.rank_arguments import command, in_own_words, layout_of, opt
 from experiments.cli.rank_folder import placed, result_folder
 from experiments.cli.ranking import chosen_ranker, could_be_classes, ranked_table
 from experiments.cli.subcommand import run_subcommand
+from experiments.datasets.caution import cautions
 from experiments.datasets.table import Table, read_table
 from experiments.errors import BadInputError, ConfigError, meant_file
 from experiments.formatting import count, duration
@@ -73,11 +74,27 @@ def _run(arguments: Any, argv: Sequence[str]) -> None:
             keep=arguments.keep,
             leave_out=arguments.leave_out,
             categories=arguments.categories,
+            groups=arguments.groups,
         )
     seen = [turned(each) for each in _seen(table)] if arguments.transpose else _seen(table)
     notes = [*seen, *(in_own_words(each, arguments.transpose) for each in notes)]
     print("\n".join(notes), flush=True)
     _check_learnable(table)
+    warned = [
+        f"caution: {each}"
+        for each in cautions(
+            table.X,
+            table.y,
+            table.names,
+            categories=table.categories,
+            grouped=table.groups is not None,
+            groups="--groups {}",
+            missing="--na-values NA,{}",
+        )
+    ]
+    warned = [turned(each) for each in warned] if arguments.transpose else warned
+    print("\n".join(warned), end="\n" if warned else "", flush=True)
+    notes += warned
     key, block, why = chosen_ranker(table, arguments)
     settings = _settings(table, arguments, key, block)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
@@ -165,6 +182,8 @@ def _seen(table: Table) -> list[str]:
     """Say what is in the table."""
     n, p = table.X.shape
     said = [f"{table.file}: {count(n, 'sample')}, {count(p, 'feature')}"]
+    if table.groups is not None:
+        said[0] += f", {count(int(table.groups.max()) + 1, 'group')} of samples that stay together"
     if table.task == "classes":
         sizes = np.bincount(table.y, minlength=len(table.class_names))
         shown = [f"{name} ({size})" for name, size in zip(table.class_names, sizes, strict=True)]
@@ -251,9 +270,11 @@ def _settings(table: Table, arguments: Any, key: str, block: dict[str, Any]) -> 
         "keep",
         "leave_out",
         "categories",
+        "groups",
         "folds",
         "repeats",
         "permutations",
+        "budget",
         "subsamples",
         "seed",
     )

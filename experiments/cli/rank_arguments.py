@@ -28,6 +28,7 @@ _OPTIONS = {
     "sheet": "--sheet",
     "kind": "--as",
     "keep": "--keep",
+    "groups": "--groups",
 }
 _SETTING = re.compile(
     r"(?P<mark>[\"'])?dataset\.(?P<key>\w+)"
@@ -93,6 +94,7 @@ def parser() -> argparse.ArgumentParser:
     add("--keep", metavar="NAME", **many, help="a feature, although it looks like names of samples")
     add("--leave-out", metavar="NAME", **many, help="no feature")
     add("--categories", metavar="NAME", **many, help="its values are names although they look like numbers")
+    add("--groups", metavar="NAME", help="no feature: samples with one value of it belong together")
     add(
         "--na-values",
         metavar="WORDS",
@@ -104,13 +106,24 @@ def parser() -> argparse.ArgumentParser:
     add("--skip-rows", metavar="N", type=_number(0), help="lines at the top that are no part of the table")
     add("--sheet", metavar="NAME", help="of a spreadsheet, by name or number from 1")
     add("--folds", metavar="N", type=_number(2), default=10, help="of the selection curve (default: 10)")
-    add("--repeats", metavar="N", type=_number(1), default=3, help="of these folds (default: 3)")
+    add(
+        "--repeats",
+        metavar="N",
+        type=_number(1),
+        help="of these folds (default: 3; 1 for more than 5000 samples)",
+    )
     add(
         "--permutations",
         metavar="N",
         type=_number(0),
-        default=1000,
-        help="of the target, for p and q (default: 1000; 0: none)",
+        help="of each feature, for p and q, at most (default: 1000, more for many features; 0: none)",
+    )
+    add(
+        "--budget",
+        metavar="SECONDS",
+        type=_number(1),
+        default=60,
+        help="predicted time of the permutations at most; decides from how many samples p is (default: 60)",
     )
     add(
         "--subsamples",

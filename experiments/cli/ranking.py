@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,23 +14,30 @@ import yaml
 
 from experiments.cli.rank_arguments import command, option
 from experiments.config.compose import names as names_of_files
+from experiments.datasets.assignment import GROUPS, Assignment
 from experiments.datasets.classes import is_numeric_target
 from experiments.datasets.table import Table
 from experiments.errors import BadInputError, wrong_name
-from experiments.evaluation.selection_curve import selection_curve, smallest_within_one_error
-from experiments.formatting import count, duration
+from experiments.evaluation.alone import one_per_group, p_alone
+from experiments.evaluation.selection_curve import act_together, selection_curve, smallest_within_one_error
+from experiments.formatting import count
 from experiments.metrics.relative_f1 import feature_grid
 from experiments.paths import conf_folder
 from experiments.rankers import build, rank
 from experiments.rankers.adapters import call, seed_estimator
+from reliefe.inspection.permutation import predicted_seconds
 from reliefe.ranking import ranks
 
 #: MultiSURF, which looks at all pairs of samples, up to so many.
 _ALL_PAIRS = 2000
-#: With more features than this, weights are compared with those of all features.
+#: With the target permuted and more features than this, weights are compared with those of all features.
 _POOLED = 100
-#: Longer waits, seconds, are told of beforehand.
-_LONG = 60.0
+#: With fewer features, ReliefF with more neighbours finds more of the relevant ones.
+_FEW_FEATURES = 10
+#: Folds are drawn once where there are more samples.
+_ONE_REPEAT = 5000
+#: p is not from fewer samples than this for the sake of time.
+_LEAST_TESTED = 500
 
 
 def chosen_ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], str]:
@@ -57,9 +64,15 @@ def chosen_ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], st
     BadInputError
         For a ranker that there is not, or that cannot take what the table holds.
     """
-    n = len(table.X)
-    key, why = arguments.ranker, "as asked for"
-    if key is None and table.task == "classes":
+    n, p = table.X.shape
+    key, why, neighbours = arguments.ranker, "as asked for", None
+    if key is None and table.task == "classes" and p < _FEW_FEATURES:
+        neighbours = max(10, int(np.sort(np.bincount(table.y))[0]) // 4)
+        key, why = (
+            "relieff",
+            f"with {count(p, 'feature')}, {neighbours} neighbours find the relevant ones best",
+        )
+    elif key is None and table.task == "classes":
         small = n <= _ALL_PAIRS
         key = "multisurf" if small else "relieff"
         why = (
@@ -76,7 +89,7 @@ def chosen_ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], st
     if key not in valid:
         raise wrong_name("ranker", key, valid)
     block = yaml.safe_load((conf_folder() / "ranker" / f"{key}.yaml").read_text(encoding="utf-8"))
-    block = {"display_name": key, **block}
+    block = {"display_name": key, **block, **({} if neighbours is None else {"n_neighbors": neighbours})}
     parameters = build(block).get_params(deep=True) if not block.get("_partial_") else {}
     if table.missing.any():
         if "missing" in parameters:
@@ -175,10 +188,7 @@ def ranked_table(
         except Exception as error:  # whatever a ranker says of data or target
             raise BadInputError(f"{block['display_name']} cannot rank this table: {error}") from error
 
-    _warm_up(weigh, table)
-    begun = time.perf_counter()
     weights = weigh(table.X, table.y, seed)
-    seconds = time.perf_counter() - begun
     found = _curve(weigh, table, arguments)
     keep, best = (int(found.sizes[place]) for place in smallest_within_one_error(found))
     curve = Curve(
@@ -191,8 +201,11 @@ def ranked_table(
         best,
         found.scores.shape[1],
         found.scores.shape[0],
+        found.linear.mean(axis=(0, 1)),
+        _together(found, keep),
     )
-    certainty = _certainty(table, block, arguments, weights, keep, seconds)
+    certainty = _certainty(table, block, arguments, weights, keep)
+    alone = _alone(table)
     constant = set(table.constant)
     kinds = [
         "constant" if name in constant else ("category" if place in table.categories else "number")
@@ -216,36 +229,38 @@ def ranked_table(
         notes,
         command(argv),
         settings,
+        alone,
     )
 
 
-def _warm_up(weigh: Any, table: Table) -> None:
-    """Fit on a few made-up samples, so that what is timed next does not compile."""
-    rng = np.random.default_rng(0)
-    p = min(table.X.shape[1], 40)
-    if table.categories or not p:
-        X, y = table.X, table.y
-    else:
-        X = rng.random((24, p))
-        X[rng.random(X.shape) < 0.05] = np.nan if table.missing.any() else 0.5
-        y = table.y[:24] if table.task != "classes" else np.arange(24) % 2
-        if (len(table.y.shape) and table.y.shape[0] < 24) or table.task == "labels":
-            X, y = table.X, table.y
-    weigh(X, y, 0)
+def _together(found: Any, keep: int) -> int | None:
+    place = act_together(found, int(np.flatnonzero(found.sizes == keep)[0]))
+    return None if place is None else int(found.sizes[place])
+
+
+def _alone(table: Table) -> np.ndarray | None:
+    """Return the p value of each feature alone; from one value per group where there are groups."""
+    X, y = table.X, table.y
+    if table.groups is not None:
+        single = one_per_group(X, y, table.groups, table.categories)
+        if single is None:
+            warnings.warn(
+                "no p alone: it takes samples as independent, and the target varies within groups",
+                stacklevel=2,
+            )
+            return None
+        X, y = single
+    return p_alone(X, y, table.task, table.categories)
 
 
 def _curve(weigh: Any, table: Table, arguments: Any) -> Any:
     n_splits = _n_folds(table, arguments.folds)
     protocol = yaml.safe_load((conf_folder() / "protocol" / "paper.yaml").read_text(encoding="utf-8"))
-    print(f"selection curve: {arguments.repeats} x {n_splits} folds, ranked in each", flush=True)
+    n_repeats = arguments.repeats or (3 if len(table.X) <= _ONE_REPEAT else 1)
+    print(f"selection curve: {n_repeats} x {n_splits} folds, ranked in each", flush=True)
     shown = sys.stderr.isatty()
-    ended: list[float] = []
 
     def progress(done: int, of: int) -> None:
-        # The first fold may have compiled, and waited for what is loaded once.
-        ended.append(time.perf_counter())
-        if done == 2:
-            _say_if_long((of - 2) * (ended[1] - ended[0]))
         if shown:
             print(
                 f"\r  fold {done} of {of}{chr(13) if done == of else ''}", end="", file=sys.stderr, flush=True
@@ -257,30 +272,39 @@ def _curve(weigh: Any, table: Table, arguments: Any) -> Any:
         table.y,
         task=table.task,
         sizes=feature_grid(table.X.shape[1], 50),
-        learner=protocol["multilabel_learner" if table.task == "labels" else "learner"],
+        learner=protocol["regression_learner" if table.task == "numbers" else "learner"],
         n_splits=n_splits,
-        n_repeats=arguments.repeats,
+        n_repeats=n_repeats,
         seed=arguments.seed,
         categories={place: len(values) for place, values in table.categories.items()},
+        assignment=None if table.groups is None else Assignment.of(GROUPS, table.groups.tolist()),
+        n_jobs=arguments.jobs or os.cpu_count() or 1,
         progress=progress,
     )
 
 
 def _n_folds(table: Table, wanted: int) -> int:
     """Choose as many folds as two classes have samples for, and name classes that are not in every test fold."""
+    n_groups = len(table.X) if table.groups is None else int(table.groups.max()) + 1
     if table.task == "labels":
-        return min(wanted, len(table.X))
+        return min(wanted, n_groups)
     if table.task == "numbers":  # R² takes two test samples
-        n_splits = min(wanted, len(table.X) // 2)
+        n_splits = min(wanted, len(table.X) // 2, n_groups)
         if n_splits < wanted:
-            print(f"{n_splits} folds, not {wanted}: R² takes two samples in each", flush=True)
+            why = "there are few groups" if n_splits == n_groups else "R² takes two samples in each"
+            print(f"{n_splits} folds, not {wanted}: {why}", flush=True)
         return n_splits
-    sizes = np.bincount(table.y, minlength=len(table.class_names))
+    members = np.arange(len(table.y)) if table.groups is None else table.groups
+    sizes = np.bincount(
+        np.unique(np.column_stack([table.y, members]), axis=0)[:, 0].astype(np.int64),
+        minlength=len(table.class_names),
+    )  # of groups, where there are some
     n_splits = max(2, min(wanted, int(np.sort(sizes)[-2])))
     if n_splits < wanted:
+        unit = "samples" if table.groups is None else "groups"
         largest = table.class_names[int(sizes.argmax())]
         print(
-            f"{n_splits} folds, not {wanted}: there are few samples of other classes than {largest!r}",
+            f"{n_splits} folds, not {wanted}: there are few {unit} of other classes than {largest!r}",
             flush=True,
         )
     small = [f"{table.class_names[code]} ({sizes[code]})" for code in np.flatnonzero(sizes < n_splits)]
@@ -290,48 +314,70 @@ def _n_folds(table: Table, wanted: int) -> int:
     return n_splits
 
 
-def _say_if_long(seconds: float) -> None:
-    if seconds > _LONG:
-        print(f"  about {duration(seconds)} left of it", flush=True)
+def n_permutations_of(table: Table, ranker: Any, arguments: Any) -> int:
+    """Return the number asked for, or 1,000 doubled until small q values are possible or the budget is used up."""
+    if arguments.permutations is not None:
+        return int(arguments.permutations)
+    number = 1000
+    while number < 10 * table.X.shape[1]:
+        if predicted_seconds(ranker, table.X, table.y, 2 * number) > arguments.budget:
+            break
+        number *= 2
+    return number
 
 
-def forecast(some: Callable[[int], Any], number: int) -> float:
-    """Time a computation for two small numbers, a 100th and a 25th, and say what it takes for a large one.
+def tested_samples(
+    table: Table, ranker: Any, budget: float, n_permutations: int, seed: int
+) -> tuple[np.ndarray, Literal["feature", "target"]]:
+    """Choose the samples that p and q are from, and what is permuted, by the predicted time alone.
 
-    Parameters
-    ----------
-    some : callable
-        Does the computation for a number of permutations or subsamples. What it warns of is not said.
-    number : int
-        The large number.
-
-    Returns
-    -------
-    float
-        Seconds: those of the first trial, and its rise to the second one for every further permutation. Where
-        distances are found once for all permutations, they are in the first part alone.
+    All samples where features can be permuted within the budget; else the largest random subset (stratified for
+    classes, groups whole) for which they can, of 500 samples at least; else all, with the target permuted.
     """
-    few = max(number // 100, 2), max(number // 25, 8)
-    took = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        some(2)  # compiles what the others need
-        for each in few:
-            begun = time.perf_counter()
-            some(each)
-            took.append(time.perf_counter() - begun)
-    rise = max(took[1] - took[0], 0.0) / (few[1] - few[0])
-    return took[0] + rise * max(number - few[0], 0)
+    n = len(table.X)
+    order = _spread(table, np.random.default_rng(seed))
+
+    def fits(size: int) -> bool:
+        rows = np.sort(order[:size])
+        return predicted_seconds(ranker, table.X[rows], table.y[rows], n_permutations) <= budget
+
+    if fits(n):
+        return np.arange(n), "feature"
+    low, high = _LEAST_TESTED, n
+    if n <= low or not fits(low):
+        return np.arange(n), "target"
+    while high - low > 50:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    if table.groups is not None:  # whole groups only: the last one may be cut
+        last = table.groups[order[low - 1]]
+        if table.groups[order[low]] == last:
+            low = int(np.flatnonzero(table.groups[order] == last)[0])
+    return np.sort(order[:low]), "feature"
 
 
-def _certainty(
-    table: Table, block: dict[str, Any], arguments: Any, weights: np.ndarray, keep: int, seconds: float
-) -> Any:
+def _spread(table: Table, rng: np.random.Generator) -> np.ndarray:
+    """Order the samples at random so that the first of them have the shares of the classes; groups stay whole."""
+    n = len(table.X)
+    if table.groups is not None:
+        order = rng.permutation(int(table.groups.max()) + 1)[table.groups]
+        return np.argsort(order, kind="stable")
+    place = rng.permutation(n)
+    if table.task != "classes":
+        return np.argsort(place)
+    share = np.empty(n)
+    for code in np.unique(table.y):
+        members = np.flatnonzero(table.y == code)
+        share[members] = (np.argsort(np.argsort(place[members])) + 0.5) / len(members)
+    return np.lexsort((place, share))
+
+
+def _certainty(table: Table, block: dict[str, Any], arguments: Any, weights: np.ndarray, keep: int) -> Any:
     """Ask permutations and subsamples how sure the ranking is; what they cannot say is warned of."""
     from experiments.report.ranking_result import Certainty
     from reliefe.inspection import permutation_test, stability
 
-    p = table.X.shape[1]
+    n, p = table.X.shape
     ranker = build({**block, "n_jobs": 1} if "n_jobs" in block else block)
     if not hasattr(ranker, "fit"):
         warnings.warn(
@@ -341,29 +387,52 @@ def _certainty(
     seed_estimator(ranker, arguments.seed)  # p is to be that of the weight that is shown
     given: dict[str, Any] = {"random_state": arguments.seed, "n_jobs": arguments.jobs or -1}
     found: dict[str, Any] = {}
-    data = (ranker, table.X, table.y)
-    null: Literal["pooled", "feature"] = "pooled" if p > _POOLED else "feature"
+
+    number = n_permutations_of(table, ranker, arguments)
 
     def permute() -> dict[str, Any]:
-        number = arguments.permutations
-        print(f"permutation test: {count(number, 'permutation')} of the target", flush=True)
-        settings = {"null": null, **given}
-        if number * seconds > _LONG:  # one by one, of which the test saves a part
-            _say_if_long(
-                forecast(lambda few: permutation_test(*data, n_permutations=few, **settings), number)
-            )
-        test = permutation_test(*data, n_permutations=number, **settings)
-        if not np.allclose(test.weights, weights, rtol=1e-9, atol=1e-12 * np.abs(weights).max(initial=1.0)):
+        rows, way = tested_samples(table, ranker, arguments.budget, number, arguments.seed)
+        null: Literal["pooled", "feature"] = "pooled" if way == "target" and p > _POOLED else "feature"
+        which = "" if len(rows) == n else f", {len(rows)} of {n} samples (--budget {arguments.budget})"
+        of = "each feature, at most" if way == "feature" else "the target"
+        print(f"permutation test: {count(number, 'permutation')} of {of}{which}", flush=True)
+        test = permutation_test(
+            ranker,
+            table.X[rows],
+            table.y[rows],
+            permute=way,
+            n_permutations=number,
+            null=null,
+            groups=None if table.groups is None else table.groups[rows],
+            **given,
+        )
+        same = np.allclose(test.weights, weights, rtol=1e-9, atol=1e-12 * np.abs(weights).max(initial=1.0))
+        if len(rows) == n and not same:
             raise RuntimeError(f"{block['display_name']} gives other weights when it is fitted again")
-        return {"p": test.p_values, "q": test.q_values, "n_permutations": number, "null": null}
+        return {
+            "p": test.p_values,
+            "q": test.q_values,
+            "n_permutations": number,
+            "n_made": int(test.n_used.sum()) if way == "feature" else number,
+            "null": null,
+            "permute": way,
+            "hypothesis": test.hypothesis,
+            "n_tested": len(rows),
+        }
 
     def subsample() -> dict[str, Any]:
         number, n_chosen = arguments.subsamples, min(keep, p)
-        print(f"stability: {count(number, 'half', 'halves')} of the samples", flush=True)
-        if number * seconds > _LONG:
-            fits = {"n_features": n_chosen, **given}
-            _say_if_long(forecast(lambda few: stability(*data, n_subsamples=few, **fits), number))
-        stable = stability(ranker, table.X, table.y, n_features=n_chosen, n_subsamples=number, **given)
+        unit = "samples" if table.groups is None else "groups"
+        print(f"stability: {count(number, 'half', 'halves')} of the {unit}", flush=True)
+        stable = stability(
+            ranker,
+            table.X,
+            table.y,
+            n_features=n_chosen,
+            n_subsamples=number,
+            groups=table.groups,
+            **given,
+        )
         return {
             "frequency": stable.frequency,
             "phi": stable.stability,
@@ -374,12 +443,12 @@ def _certainty(
         }
 
     steps: list[tuple[str, int, Callable[[], dict[str, Any]]]] = [
-        ("no p and q values", arguments.permutations, permute),
+        ("no p and q values", number, permute),
         ("no stability", arguments.subsamples, subsample),
     ]
-    for without, number, step in steps:
+    for without, times, step in steps:
         try:
-            found |= step() if number else {}
+            found |= step() if times else {}
         except (ValueError, RuntimeError) as error:  # the ranking and the curve are worth having
             warnings.warn(f"{without}: {error}", stacklevel=2)
     return Certainty(**found)

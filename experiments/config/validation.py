@@ -14,8 +14,6 @@ from experiments.config.overrides import one_line, shown
 from experiments.errors import ConfigError, wrong_name
 from experiments.locate import locate
 
-BACKENDS = schema.BACKENDS
-
 _SHAPES = {
     "dataset": schema.DatasetConfig,
     "protocol": schema.ProtocolConfig,

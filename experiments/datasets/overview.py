@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.datasets.caution import cautions
 from experiments.datasets.loading import SHARE_TOLERANCE, load, nonzero_share
 from experiments.errors import DatasetError, MissingFileError
 from experiments.programs import program
@@ -26,6 +27,7 @@ class Finding:
     state: str
     measured: dict[str, float]
     error: str = ""
+    cautions: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -67,7 +69,8 @@ def find_out(config: Mapping[str, Any], paths: Mapping[str, Any], *, download: b
     measured = dict(zip(QUANTITIES, values, strict=True))
     if data.task == REGRESSION:
         del measured["classes"]
-    return Finding(config, data.origin, measured)
+    warned = cautions(data.X, data.y, data.feature_names, grouped=data.assignment is not None)
+    return Finding(config, data.origin, measured, cautions=warned)
 
 
 def as_text(findings: Sequence[Finding]) -> str:
@@ -100,6 +103,8 @@ def as_text(findings: Sequence[Finding]) -> str:
             lines += _noted(
                 "", f"differs in {', '.join(each.differing)}: {each.reason or 'NO REASON STATED'}"
             )
+        for line in each.cautions:
+            lines += _noted("", f"caution: {line}")
         if each.error:
             # Of what is missing: where it was looked for. What to do is the same for all.
             error = each.error.removeprefix(f"data set {each.name}: ")

@@ -64,6 +64,7 @@ class Table:
     class_names: tuple[str, ...] = ()
     name_columns: tuple[tuple[str, str], ...] = ()
     left_out: tuple[str, ...] = ()
+    groups: np.ndarray | None = None
 
     @property
     def constant(self) -> list[str]:
@@ -101,8 +102,9 @@ def read_table(
     keep: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     categories: Sequence[str] = (),
+    groups: str | None = None,
 ) -> Table:
-    """Read a table."""
+    """Read a table; ``groups`` names the column with the group of each sample, which is not a feature."""
     if kind not in KINDS:
         raise wrong_name("kind of target (dataset.kind)", kind, KINDS)
     layout = layout or Layout()
@@ -115,10 +117,12 @@ def read_table(
     kept = {_place(reader, each, source.header, "keep") for each in keep}
     gone = [_place(reader, each, source.header, "leave_out") for each in leave_out]
     named = [_place(reader, each, source.header, "nominal") for each in categories]
+    together = [] if groups is None else [_place(reader, groups, source.header, "groups")]
+    group_codes = _groups(source, together[0], wanted) if together else None
     _check_twice(file.name, source.header, {*gone})
-    skipped = {*wanted, *gone, *kept, *named}
+    skipped = {*wanted, *gone, *kept, *named, *together}
     found = sample_name_columns(source.frame, source.header, skipped, file.name, source.decimal)
-    left = [*gone, *(place for place, _ in found)]
+    left = [*{*gone, *together}, *(place for place, _ in found)]
     named += [place for place in kept if not pd.api.types.is_numeric_dtype(source.frame.dtypes.iloc[place])]
     numeric = len(wanted) == 1 and _is_numeric(source.frame.iloc[:, wanted[0]], kind)
     y = _numbers(source, wanted[0], reader) if numeric else None
@@ -150,7 +154,24 @@ def read_table(
         class_names,
         tuple((_shown(source.header[place], place), why) for place, why in found),
         tuple(source.header[place] for place in gone),
+        group_codes,
     )
+
+
+def _groups(source: _Source, place: int, targets: Sequence[int]) -> np.ndarray:
+    column, name = source.frame.iloc[:, place], source.header[place]
+    if place in targets:
+        raise DatasetError(f"dataset.groups={name} is the target too; name another column")
+    missing = np.flatnonzero(column.isna())
+    if missing.size:
+        raise DatasetError(
+            f"{source.make_reader().where(int(missing[0]))}: no group in column {name!r} "
+            f"({missing.size} of {len(column)} samples have none); each sample needs one"
+        )
+    codes, found = pd.factorize(column)
+    if len(found) < 2:
+        raise DatasetError(f"column {name!r} has one group only; at least two are needed")
+    return codes.astype(np.int64)
 
 
 def _shown(name: str, place: int) -> str:

@@ -1,11 +1,10 @@
-"""The score of a learner on the best 1, 2, 3, … features of one table, ranked inside each training fold."""
+"""Scores of two learners on the best 1, 2, 3, … features of one table, ranked inside each training fold."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,12 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from experiments.errors import BadInputError
+from experiments.datasets.assignment import Assignment
 from experiments.evaluation.evaluate import fold_seed, make_learner
 from experiments.evaluation.splits import folds
-from experiments.learners.forest import fit_predict
+from experiments.learners.nearest_neighbours import neighbour_means
 from experiments.metrics.f1 import f1_micro_macro, f1_micro_macro_labels
 from experiments.rankers.instrumentation import one_thread
 from reliefe.ranking import descending_order
@@ -34,14 +32,17 @@ class SelectionCurve:
     sizes : int64 ndarray of shape (k,)
         Numbers of best features.
     scores : float64 ndarray of shape (r, f, k)
-        Micro F1, or for numbers R², of each repeat and fold.
+        Micro F1, or for numbers R², of nearest neighbours in each repeat and fold.
     macro : float64 ndarray of shape (r, f, k), or None
         Macro F1; None for numbers.
+    linear : float64 ndarray of shape (r, f, k)
+        The same as ``scores``, of the linear learner.
     """
 
     sizes: np.ndarray
     scores: np.ndarray
     macro: np.ndarray | None
+    linear: np.ndarray
 
     @property
     def mean(self) -> np.ndarray:
@@ -50,12 +51,17 @@ class SelectionCurve:
 
     @property
     def standard_error(self) -> np.ndarray:
-        """Standard error of the mean over the folds of one repeat, shape (k,).
+        """Standard error of ``mean``, as :func:`standard_error` has it, shape (k,)."""
+        return standard_error(self.scores)
 
-        The variance among the folds of a repeat is averaged over repeats and divided by the number of folds. More
-        repeats do not make it smaller: their folds share all samples.
-        """
-        return np.sqrt(self.scores.var(axis=1, ddof=1).mean(axis=0) / self.scores.shape[1])
+
+def standard_error(scores: np.ndarray) -> np.ndarray:
+    """Return the standard error of the mean over the folds of one repeat: (r, f, …) → (…).
+
+    The variance among the folds of a repeat is averaged over repeats and divided by the number of folds. More
+    repeats do not make it smaller: their folds share all samples.
+    """
+    return np.sqrt(scores.var(axis=1, ddof=1).mean(axis=0) / scores.shape[1])
 
 
 def selection_curve(
@@ -70,13 +76,16 @@ def selection_curve(
     n_repeats: int,
     seed: int,
     categories: Mapping[int, int] | None = None,
+    assignment: Assignment | None = None,
+    n_jobs: int = 1,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> SelectionCurve:
-    """Rank the features in every training fold and score a learner on the best of them.
+    """Rank the features in every training fold and score nearest neighbours and a linear learner on the best.
 
-    Neither the ranker nor what is done about missing values sees a test sample. For the learner, a missing number
+    Neither the ranker nor what is done about missing values sees a test sample. For the learners, a missing number
     becomes the median of the training samples, and a category becomes a 0/1 column for each of its values, all 0
-    where it is missing.
+    where it is missing. Neighbours are those of Relief: Manhattan distance, each number divided by its range,
+    another category at distance 1.
 
     Parameters
     ----------
@@ -91,13 +100,17 @@ def selection_curve(
     sizes : int64 ndarray of shape (k,)
         Numbers of best features, ascending.
     learner : mapping
-        Block of the learner for classes or labels; for numbers it is ridge regression on standardised features.
+        Block of the linear learner for classes or numbers; for labels it is ridge regression of 0 and 1.
     n_splits, n_repeats : int
-        Folds, and how often they are drawn; stratified for classes and labels.
+        Folds, and how often they are drawn: those of the benchmark.
     seed : int
         Of the folds and the ranker.
     categories : mapping of int to int, optional
         Column of X that is a category → number of its values.
+    assignment : Assignment, optional
+        Groups of samples that stay together.
+    n_jobs : int
+        Threads of the neighbours; the scores do not depend on it.
     progress : callable
         Told how many folds are done, of how many.
 
@@ -112,24 +125,29 @@ def selection_curve(
     """
     categories = categories or {}
     micro = np.empty((n_repeats, n_splits, len(sizes)))
-    macro = np.empty_like(micro)
+    macro, linear = np.empty_like(micro), np.empty_like(micro)
+    dense = y.toarray().astype(np.uint8) if sparse.issparse(y) else y
     for repeat in range(n_repeats):
-        for fold, (train, test) in enumerate(_splits(y, task, n_splits, repeat, seed)):
+        splits = folds(y, n_splits=n_splits, repeat=repeat, seed=seed, assignment=assignment)
+        for fold, (train, test) in enumerate(splits):
             progress(repeat * n_splits + fold, n_repeats * n_splits)
             of_fold = fold_seed(seed, repeat, fold)
             order = descending_order(rank(X[train], y[train], of_fold))[: sizes[-1]]
-            columns, ends = for_learner(X[train], X[test], order, categories)
-            score = _score_numbers if task == "numbers" else partial(_score_f1, learner, task, of_fold)
+            columns, widths, category = for_learner(X[train], X[test], order, categories)
+            ends = [int(widths[size - 1]) for size in sizes]
             with one_thread():
-                found = score(*columns, y[train], y[test], [int(ends[size - 1]) for size in sizes], y)
-            micro[repeat, fold], macro[repeat, fold] = found
+                near = _neighbours(columns, dense[train], ends, category, dense, task, n_jobs)
+                along = _linear(learner, task, of_fold, columns, dense[train], ends)
+            found = np.array([_score(task, y[test], each, y) for each in near])
+            micro[repeat, fold], macro[repeat, fold] = found.T
+            linear[repeat, fold] = [_score(task, y[test], each, y)[0] for each in along]
     progress(n_repeats * n_splits, n_repeats * n_splits)
-    return SelectionCurve(sizes, micro, None if task == "numbers" else macro)
+    return SelectionCurve(sizes, micro, None if task == "numbers" else macro, linear)
 
 
 def for_learner(
     train: np.ndarray, test: np.ndarray, order: np.ndarray, categories: Mapping[int, int]
-) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
     """Make columns without missing values of the features, in their order.
 
     Parameters
@@ -147,6 +165,8 @@ def for_learner(
         Of training and test samples.
     ends : int64 ndarray of shape (q,)
         Number of columns of the first 1, 2, … features.
+    category : bool ndarray of shape (c,)
+        Whether a column stands for a value of a category.
     """
     parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for feature in order:
@@ -160,63 +180,61 @@ def for_learner(
         else:
             for part, X in zip(parts, (train, test), strict=True):
                 part.append((X[:, feature][:, np.newaxis] == np.arange(number)).astype(np.float64))
-    ends = np.cumsum([part.shape[1] for part in parts[0]])
-    return (np.hstack(parts[0]), np.hstack(parts[1])), ends
+    widths = [part.shape[1] for part in parts[0]]
+    category = np.repeat([int(feature) in categories for feature in order], widths)
+    return (np.hstack(parts[0]), np.hstack(parts[1])), np.cumsum(widths), category
 
 
-def _splits(y: Any, task: str, n_splits: int, repeat: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    if task != "numbers":
-        return folds(y, n_splits=n_splits, repeat=repeat, seed=seed)
-    if len(y) < n_splits:
-        raise BadInputError(f"{len(y)} samples cannot be split into {n_splits} folds")
-    made = KFold(n_splits, shuffle=True, random_state=fold_seed(seed, repeat, n_splits))
-    return list(made.split(np.empty(len(y))))
+def _neighbours(
+    columns: tuple[np.ndarray, np.ndarray],
+    y_train: np.ndarray,
+    ends: Sequence[int],
+    category: np.ndarray,
+    y: np.ndarray,
+    task: str,
+    n_jobs: int,
+) -> list[np.ndarray]:
+    """Predict by nearest neighbours on the first columns, for each of their numbers."""
+    scaler = MinMaxScaler()
+    train, test = scaler.fit_transform(columns[0]), scaler.transform(columns[1])
+    train[:, category], test[:, category] = columns[0][:, category] / 2, columns[1][:, category] / 2
+    if task == "classes":
+        targets = np.equal.outer(y_train, np.arange(int(y.max()) + 1))
+    else:
+        targets = y_train if task == "labels" else y_train[:, np.newaxis]
+    means = neighbour_means(train, test, targets, ends, n_jobs)
+    if task == "classes":
+        return list(means.argmax(axis=2))
+    return list((means >= 0.5).astype(np.uint8) if task == "labels" else means[:, :, 0])
 
 
-def _score_f1(
+def _linear(
     learner: Mapping[str, Any],
     task: str,
     seed: int,
-    train: np.ndarray,
-    test: np.ndarray,
-    y_train: Any,
-    y_test: Any,
+    columns: tuple[np.ndarray, np.ndarray],
+    y_train: np.ndarray,
     ends: Sequence[int],
-    y: Any,
-) -> tuple[list[float], list[float]]:
-    labels = y_train.toarray().astype(np.uint8) if sparse.issparse(y_train) else y_train
-    if task == "classes":
-        scaler = MaxAbsScaler()
-        train, test = scaler.fit_transform(train), scaler.transform(test)
-    made = make_learner(learner, seed)
-    predictions: list[Any] = []
+) -> list[np.ndarray]:
+    """Predict by the linear learner on the first columns, for each of their numbers."""
+    scaler = MaxAbsScaler() if task == "classes" else StandardScaler()
+    train, test = scaler.fit_transform(columns[0]), scaler.transform(columns[1])
+    made = Ridge() if task == "labels" else make_learner(learner, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if hasattr(made, "path"):
-            fitted = made.path(train, labels, ends)
-            predictions = [model.predict(test[:, :end]) for model, end in zip(fitted, ends, strict=True)]
-        else:
-            predictions = [
-                fit_predict(make_learner(learner, seed), train[:, :end], labels, test[:, :end])[0]
-                for end in ends
-            ]
+            fitted = made.path(train, y_train, ends)
+            return [model.predict(test[:, :end]) for model, end in zip(fitted, ends, strict=True)]
+        predicted = [made.fit(train[:, :end], y_train).predict(test[:, :end]) for end in ends]
+    return [(each >= 0.5).astype(np.uint8) for each in predicted] if task == "labels" else predicted
+
+
+def _score(task: str, y_test: Any, predicted: np.ndarray, y: Any) -> tuple[float, float]:
+    if task == "numbers":
+        return (float(r2_score(y_test, predicted)),) * 2
     if task == "labels":
-        scores = [f1_micro_macro_labels(y_test, each) for each in predictions]
-    else:
-        n_classes = int(np.max(y)) + 1
-        scores = [f1_micro_macro(y_test, each, n_classes) for each in predictions]
-    return [micro for micro, _ in scores], [macro for _, macro in scores]
-
-
-def _score_numbers(
-    train: np.ndarray, test: np.ndarray, y_train: Any, y_test: Any, ends: Sequence[int], y: Any
-) -> tuple[list[float], list[float]]:
-    scaler = StandardScaler()
-    train, test = scaler.fit_transform(train), scaler.transform(test)
-    scores = [
-        float(r2_score(y_test, Ridge().fit(train[:, :end], y_train).predict(test[:, :end]))) for end in ends
-    ]
-    return scores, scores
+        return f1_micro_macro_labels(y_test, predicted)
+    return f1_micro_macro(y_test, predicted, int(np.max(y)) + 1)
 
 
 def smallest_within_one_error(curve: SelectionCurve) -> tuple[int, int]:
@@ -243,3 +261,17 @@ def smallest_within_one_error(curve: SelectionCurve) -> tuple[int, int]:
     best = int(np.flatnonzero(mean >= mean.max() - tie)[0])
     least = mean[best] - curve.standard_error[best]
     return int(np.flatnonzero(mean >= least - tie)[0]), best
+
+
+def act_together(curve: SelectionCurve, keep: int) -> int | None:
+    """Return the smallest place below ``keep`` from which the neighbours gain and the linear learner does not.
+
+    The gain of the neighbours up to place ``keep`` is above two of its standard errors, and the linear learner has
+    less than a quarter of it. None where there is no such place.
+    """
+    for place in range(keep):
+        gains = curve.scores[:, :, keep] - curve.scores[:, :, place]
+        gain, linear = gains.mean(), (curve.linear[:, :, keep] - curve.linear[:, :, place]).mean()
+        if gain > 2 * float(standard_error(gains)) and 4 * linear < gain:
+            return place
+    return None

@@ -14,9 +14,9 @@ import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from experiments.config.validation import BACKENDS
 from experiments.errors import ConfigError, wrong_name
 from experiments.processes import THREAD_VARIABLES, begin_worker
+from experiments.schema import BACKENDS
 
 #: An idle worker ends after so many seconds.
 _IDLE_SECONDS = 300

@@ -16,7 +16,6 @@ from experiments.execution.executors import Executor
 from experiments.execution.scratch import Scratch
 from experiments.execution.worker import Outcome, WorkOptions, close_fitter, work, work_batch, write_off
 from experiments.formatting import first_line
-from experiments.schema import BACKENDS
 
 logger = logging.getLogger(__name__)
 

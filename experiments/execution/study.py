@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import datasets
+from experiments.datasets.caution import cautions
 from experiments.datasets.loading import subsample
 from experiments.errors import BadInputError, MissingFileError
 from experiments.evaluation.cell import Cell, cells_of, learner_of
@@ -17,12 +19,17 @@ from experiments.evaluation.evaluate import make_learner
 from experiments.evaluation.splits import check_assignment, check_classes, check_numbers
 from experiments.execution.known_data import KnownData, digest_of, n_classes_of, read_known
 from experiments.locate import locate
-from experiments.paths import check_folder
+from experiments.paths import check_folder, source_blocks
 from experiments.rankers.fitting import Limits
 from experiments.rankers.refusals import refusal
 from experiments.store.rows import is_settled
 from experiments.store.store import Store
 from experiments.tasks import TASKS
+
+logger = logging.getLogger(__name__)
+
+#: Readers of data that users name on the command line.
+_OWN = "experiments.datasets.own."
 
 
 class Study:
@@ -198,6 +205,11 @@ class _Loader:
             self._loaded[source] = datasets.load(
                 config["dataset"], paths["local_data"], cache=paths.get("cache"), download=download
             )
+            own = any(str(each.get("_target_")).startswith(_OWN) for each in source_blocks(config["dataset"]))
+            if own and self._store is not None:  # cells are to run
+                data = self._loaded[source]
+                for line in cautions(data.X, data.y, data.feature_names, grouped=data.assignment is not None):
+                    logger.warning("caution: %s: %s", data.name, line)
         return subsample(self._loaded[source], max_rows, seed)
 
     def _unread(self, config: Mapping[str, Any]) -> datasets.Dataset | KnownData | None:

@@ -63,6 +63,7 @@ def curve(
     keep: int,
     best: int,
     score: str,
+    linear: np.ndarray | None = None,
 ) -> Figure:
     """Draw the score of a learner on the best features.
 
@@ -76,6 +77,8 @@ def curve(
         Numbers of features to keep, and of those with the best mean.
     score : str
         Its name.
+    linear : ndarray of shape (len(sizes),), optional
+        Mean score of the linear learner.
 
     Returns
     -------
@@ -85,7 +88,14 @@ def curve(
         figure = Figure(figsize=(style.COLUMN_WIDTH * 1.3, 2.5), layout="constrained")
         axes = figure.add_subplot()
         axes.fill_between(sizes, mean - error, mean + error, color=_CHOSEN, alpha=0.18, linewidth=0)
-        axes.plot(sizes, mean, color=_CHOSEN, marker="o" if len(sizes) <= 60 else "")
+        marker = "o" if len(sizes) <= 60 else ""
+        axes.plot(sizes, mean, color=_CHOSEN, marker=marker, label="nearest neighbours")
+        if linear is not None:
+            axes.plot(sizes, linear, color=_OTHER, linewidth=0.9, label="linear")
+            lowest = min((mean - error).min(), linear.min())
+            if lowest < (mean - error).min() - np.ptp(mean) - 0.2:  # a linear fit that went wrong
+                axes.set_ylim(bottom=(mean - error).min() - 0.2)
+            axes.legend(loc="best", fontsize=7, frameon=False)
         place = int(np.flatnonzero(sizes == best)[0])
         axes.axhline(mean[place] - error[place], color="0.45", linewidth=0.8, linestyle=(0, (4, 2)))
         axes.axvline(keep, color=style.PALETTE[1], linewidth=1.0)

@@ -68,6 +68,7 @@ def write(ranked: RankedTable, folder: Path) -> list[Path]:
         keep=ranked.curve.keep,
         best=ranked.curve.best,
         score=ranked.curve.score,
+        linear=ranked.curve.linear,
     )
     written = [
         write_whole(folder / "ranking.csv", frame.to_csv(index=False).encode()),
@@ -103,7 +104,7 @@ def workbook(ranked: RankedTable) -> bytes:
         sheet.title = title
         _fill(sheet, [list(frame.columns), *frame.itertuples(index=False, name=None)])
         sheet.freeze_panes = "A2"
-    lines = [[each] for each in (*ranked.sentences(), *ranked.notes)]
+    lines = [[each] for each in (*ranked.sentences(), *ranked.look_again(), *ranked.notes)]
     _fill(book.create_sheet("about"), [*lines, [f"Made by: {ranked.command}"]])
     book["ranking"].column_dimensions["B"].width = 32
     buffer = io.BytesIO()
@@ -152,7 +153,7 @@ def on_screen(ranked: RankedTable) -> str:
     shown = pd.DataFrame({"rank": frame["rank"].astype(str)})
     shown["feature"] = [figures.shortened(each) for each in frame["feature"]]
     shown["weight"] = [f"{each:.4g}" for each in frame["weight"]]
-    for name in ("p", "q", "frequency"):
+    for name in ("p", "q", "frequency", "p alone", "q alone"):
         if name in frame:
             shown[name] = [f"{each:.2g}" for each in frame[name]]
     widths = {
@@ -162,7 +163,8 @@ def on_screen(ranked: RankedTable) -> str:
     lines += [_aligned(row, widths) for row in shown.to_dict("records")]
     if len(ranked.names) > _ON_SCREEN:
         lines.append(f"… and {len(ranked.names) - _ON_SCREEN} more in ranking.csv")
-    return "\n".join([*lines, "", *ranked.sentences()])
+    again = ranked.look_again()
+    return "\n".join([*lines, "", *ranked.sentences(), *(["", "Look again:", *again] if again else [])])
 
 
 def _aligned(row: dict[Any, Any], widths: dict[Any, int]) -> str:
@@ -182,6 +184,9 @@ def _write_page(ranked: RankedTable, folder: Path) -> Path:
         ranked=ranked,
         size=f"{count(ranked.n_samples, 'sample')}, {count(len(ranked.names), 'feature')}",
         sentences=ranked.sentences(),
+        again=ranked.look_again(),
+        grouped=bool(ranked.about.get("groups")),
+        cautions=[each.removeprefix("caution: ") for each in ranked.notes if each.startswith("caution: ")],
         images=[
             ("Weights of the best features", _image(folder / "best_features.svg")),
             (f"{ranked.curve.score} on the best features", _image(folder / "selection_curve.svg")),
@@ -197,9 +202,7 @@ def _image(path: Path) -> str:
 
 def _feature_table(ranked: RankedTable) -> Table:
     frame = ranked.frame()
-    numbers = [
-        name for name in ("weight", "p", "q", "frequency", "missing") if name in frame and name != "missing"
-    ]
+    numbers = [name for name in ("weight", "p", "q", "frequency", "p alone", "q alone") if name in frame]
     columns = [
         Column("feature"),
         Column("rank", True),
@@ -230,6 +233,7 @@ def _curve_table(ranked: RankedTable) -> Table:
         "score": ranked.curve.score,
         "standard_error": "standard error",
         "macro_f1": "macro F1",
+        "linear_score": f"{ranked.curve.score}, linear",
     }
     columns = [Column(titles[name], True) for name in frame]
     lines = [

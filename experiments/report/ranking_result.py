@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import false_discovery_control, rankdata
 
-from experiments.formatting import count, fixed
+from experiments.formatting import count, fixed, listed
 
 #: A feature is a finding where q is at most this.
 LEVEL = 0.1
+
+#: A feature is strong alone where its q alone is at most this.
+_STRONG = 0.01
+#: With fewer features, near samples are decided by very few of them.
+_FEW = 10
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,10 @@ class Curve:
         Number of features to keep, and with the best mean.
     n_splits, n_repeats : int
         Folds.
+    linear : float64 ndarray of shape (k,)
+        Mean score of the linear learner.
+    together : int or None
+        Number of features from which up to ``keep`` nearest neighbours gain, and the linear learner does not.
     """
 
     sizes: np.ndarray
@@ -44,6 +54,8 @@ class Curve:
     best: int
     n_splits: int
     n_repeats: int
+    linear: np.ndarray
+    together: int | None = None
 
     def at(self, size: int) -> float:
         """Mean score with so many features."""
@@ -59,7 +71,13 @@ class Certainty:
     p, q : float64 ndarrays of shape (p,), or None
         Of the permutation test.
     n_permutations : int
-        How many; 0 for none.
+        How many at most, of the target or of each feature; 0 for none.
+    n_made : int
+        How many were made, of all features together or of the target.
+    permute, hypothesis : str
+        "feature" or "target", and what was tested.
+    n_tested : int
+        Samples that p and q are from.
     null : str
         ``"feature"`` or ``"pooled"``.
     frequency : float64 ndarray of shape (p,), or None
@@ -73,6 +91,10 @@ class Certainty:
     p: np.ndarray | None = None
     q: np.ndarray | None = None
     n_permutations: int = 0
+    n_made: int = 0
+    permute: str = "feature"
+    hypothesis: str = ""
+    n_tested: int = 0
     null: str = "feature"
     frequency: np.ndarray | None = None
     phi: float = float("nan")
@@ -116,6 +138,8 @@ class RankedTable:
         What makes all of it again.
     about : dict
         Settings, for JSON.
+    p_alone : float64 ndarray of shape (p,), or None
+        p value of each feature without the others.
     """
 
     name: str
@@ -133,6 +157,43 @@ class RankedTable:
     notes: Sequence[str]
     command: str
     about: dict[str, Any] = field(default_factory=dict)
+    p_alone: np.ndarray | None = None
+
+    @property
+    def q_alone(self) -> np.ndarray | None:
+        """``p_alone`` after the adjustment of Benjamini and Hochberg."""
+        return None if self.p_alone is None else false_discovery_control(self.p_alone)
+
+    def look_again(self) -> list[str]:
+        """Sentences on features that are strong alone and not in the ranking; none where there is no such feature.
+
+        Their q alone is at most 0.01, and either q is above 0.1 or they are in the lower half of the ranking, but
+        in the upper half by p alone.
+        """
+        if self.p_alone is None or self.q_alone is None:
+            return []
+        half = (len(self.names) + 1) / 2
+        missed = (self.ranks > half) & (rankdata(self.p_alone, method="min") <= half)
+        if self.certainty.q is not None:
+            missed |= self.certainty.q > LEVEL
+        missed &= self.q_alone <= _STRONG
+        places = np.flatnonzero(missed)
+        places = places[np.argsort(self.p_alone[places], kind="stable")].tolist()
+        if not places:
+            return []
+        shown = listed(
+            [f"{self.names[i]!r} (rank {self.ranks[i]}, q alone {self.q_alone[i]:.2g})" for i in places], 10
+        )
+        few = len(self.names) < _FEW
+        return [
+            f"Strong alone, and not in the ranking: {shown}.",
+            "Relief compares near samples, and where near samples of different classes or numbers agree in a "
+            "feature, its weight is small however much it says alone.",
+            *(
+                [f"With {count(len(self.names), 'feature')} Relief needs more of them to find near samples."]
+                * few
+            ),
+        ]
 
     @property
     def order(self) -> np.ndarray:
@@ -150,6 +211,8 @@ class RankedTable:
             columns |= {"p": self.certainty.p, "q": self.certainty.q}
         if self.certainty.frequency is not None:
             columns["frequency"] = self.certainty.frequency
+        if self.p_alone is not None:
+            columns |= {"p alone": self.p_alone, "q alone": self.q_alone}
         columns |= {"missing": self.missing, "kind": np.array(self.kinds, dtype=object)}
         return pd.DataFrame(columns).iloc[self.order].reset_index(drop=True)
 
@@ -159,6 +222,7 @@ class RankedTable:
             "n_features": self.curve.sizes,
             "score": self.curve.mean,
             "standard_error": self.curve.error,
+            "linear_score": self.curve.linear,
         }
         if self.curve.macro is not None:
             columns["macro_f1"] = self.curve.macro
@@ -178,13 +242,28 @@ class RankedTable:
         said = [
             f"Keep the best {curve.keep} of {count(len(self.names), 'feature')}.",
             f"The largest mean {curve.score} is {best}, with {count(curve.best, 'feature')}{smaller}{whole} (mean "
-            f"over {curve.n_repeats} x {curve.n_splits} folds, features ranked inside each training fold).",
+            f"over {curve.n_repeats} x {curve.n_splits} folds, features ranked inside each training fold; learner: "
+            "nearest neighbours).",
         ]
+        if curve.together is not None:
+            linear = dict(zip(curve.sizes.tolist(), curve.linear, strict=True))
+            said.append(
+                f"From {curve.together} to {curve.keep} features nearest neighbours gain ({curve.score} "
+                f"{fixed(curve.at(curve.together), 3)} to {kept}) and the linear learner does not "
+                f"({fixed(linear[curve.together], 3)} to {fixed(linear[curve.keep], 3)}): these features act "
+                "together, or not in a straight line."
+            )
+        highest = int(curve.linear.argmax())
+        if curve.linear[highest] > curve.at(curve.best) + error:
+            said.append(
+                f"The linear learner does better: {fixed(float(curve.linear[highest]), 3)}, with "
+                f"{count(int(curve.sizes[highest]), 'feature')}."
+            )
         if certainty.q is not None:
             found = int((certainty.q <= LEVEL).sum())
             said.append(
                 f"{count(found, 'feature')} of {len(self.names)} {'has' if found == 1 else 'have'} q at most "
-                f"{LEVEL:g} ({certainty.n_permutations} permutations of the target)."
+                f"{LEVEL:g}: {self.tested()}."
             )
         if certainty.frequency is not None:
             said.append(
@@ -193,3 +272,14 @@ class RankedTable:
                 f"{fixed(certainty.upper, 2)}; 1 = always the same features, 0 = chance)."
             )
         return said
+
+    def tested(self) -> str:
+        """Say which permutations p and q are from, and what they test."""
+        certainty = self.certainty
+        of = "the target"
+        if certainty.permute == "feature":
+            of = f"one feature at a time, {certainty.n_permutations} of each at most"
+        part = ""
+        if certainty.n_tested < self.n_samples:
+            part = f"; p and q from {certainty.n_tested} of {self.n_samples} samples, weights from all"
+        return f"{count(certainty.n_made, 'permutation')} of {of}; tested: {certainty.hypothesis}{part}"

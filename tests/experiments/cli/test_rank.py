@@ -15,10 +15,11 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from scipy.stats import kruskal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score
-from sklearn.model_selection import KFold, RepeatedStratifiedKFold, cross_val_score
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
@@ -27,10 +28,10 @@ from experiments.cli import ranking
 from experiments.cli.rank_arguments import in_own_words, option, parser, turned
 from experiments.cli.rank_folder import result_folder
 from experiments.datasets.table import Table
-from experiments.evaluation.evaluate import fold_seed
 from experiments.programs import program
 from reliefe import SURF, MultiSURF, ReliefE, ReliefF, TuRF
 from reliefe.inspection import permutation_test, stability
+from reliefe.inspection.permutation import predicted_seconds
 
 ODD = ["=SUM(A1)", "-dash", "@home", "+plus", "it's", 'say "hi"', "größe µ", "a,b", "<b>x</b>", "$HOME `x`"]
 PLANTED = ["=SUM(A1)", "it's", "<b>x</b>"]
@@ -136,36 +137,46 @@ def kept(done):
 
 
 def by_hand(X, y):
-    """F1 on the best 1, 2, … features: ranked and filled in with training samples alone."""
+    """F1 on the best 1, 2, … features: ranked and filled in with training samples alone; neighbours and linear."""
     folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=3).split(X, y)
-    scores = []
+    near, linear = [], []
     for train, test in folds:
         order = np.argsort(ranker(X).fit(X.to_numpy(float)[train], y[train]).ranking_)
         middle = X.iloc[train].median()
-        of_fold = []
+        near.append([])
+        linear.append([])
         for size in range(1, X.shape[1] + 1):
             best = list(X.columns[order[:size]])
             filled = X[best].fillna(middle)
+            spread = (filled.iloc[train].max() - filled.iloc[train].min()).replace(0, 1)
+            scaled = filled / spread
             if "sex" in best:
                 dummies = pd.get_dummies(X["sex"].astype(int)).astype(float)
                 filled = pd.concat([filled.drop(columns="sex"), dummies], axis=1)
-            filled = filled.to_numpy(float)
+                scaled = pd.concat([scaled.drop(columns="sex"), dummies / 2], axis=1)
+            filled, scaled = filled.to_numpy(float), scaled.to_numpy(float)
             scaler = MaxAbsScaler().fit(filled[train])
             learner = LogisticRegression(C=1.0, tol=1e-8, solver="newton-cholesky").fit(
                 scaler.transform(filled[train]), y[train]
             )
-            of_fold.append(
+            linear[-1].append(
                 f1_score(y[test], learner.predict(scaler.transform(filled[test])), average="micro")
             )
-        scores.append(of_fold)
-    return np.array(scores)
+            right = 0
+            for sample in test:  # the 6 nearest of 36 (their square root), and those as near as the sixth
+                distances = np.abs(scaled[train] - scaled[sample]).sum(axis=1)
+                votes = y[train][distances <= np.sort(distances)[5] + 1e-9]
+                right += int(votes.mean() > 0.5) == y[sample]
+            near[-1].append(right / len(test))
+    return np.array(near), np.array(linear)
 
 
-def test_the_curve_and_how_many_to_keep_are_those_of_scikit_learn(done, numbers):
-    scores = by_hand(*numbers)
+def test_the_curves_and_how_many_to_keep_are_those_of_plain_twins(done, numbers):
+    scores, linear = by_hand(*numbers)
     curve = pd.read_csv(done[0] / "curve.csv")
     assert curve["n_features"].tolist() == list(range(1, 19))
     np.testing.assert_allclose(curve["score"], scores.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(curve["linear_score"], linear.mean(axis=0), atol=1e-12)
     error = np.sqrt((scores[:4].var(axis=0, ddof=1) + scores[4:].var(axis=0, ddof=1)) / 2 / 4)
     np.testing.assert_allclose(curve["standard_error"], error, atol=1e-12)
     best = int(scores.mean(axis=0).argmax())
@@ -376,16 +387,16 @@ def test_a_numeric_target_is_ranked_for_by_rrelieff(run):
     weights = found.set_index("feature").loc[list("abcd"), "weight"]
     np.testing.assert_allclose(weights, fitted.feature_importances_, rtol=1e-12)
     curve = pd.read_csv("results/rank/t/curve.csv")
-    assert curve.columns.tolist() == ["n_features", "score", "standard_error"]
+    assert curve.columns.tolist() == ["n_features", "score", "standard_error", "linear_score"]
     assert found["feature"][0] == "b" and "largest mean R²" in out
 
 
-def test_the_curve_of_a_numeric_target_is_scikit_learns(run):
+def test_the_linear_curve_of_a_numeric_target_is_scikit_learns(run):
     frame = small()
     frame["age"] = frame["b"] * 3 + frame["c"]
     frame.to_csv("t.csv", index=False)
     assert run("t.csv", "--target", "age")[0] == 0
-    folds = KFold(2, shuffle=True, random_state=fold_seed(0, 0, 2))
+    folds = RepeatedKFold(n_splits=2, n_repeats=1, random_state=0)
     scores = [
         cross_val_score(
             make_pipeline(ReliefF(target="regression", n_features_to_select=size), StandardScaler(), Ridge()),
@@ -396,10 +407,7 @@ def test_the_curve_of_a_numeric_target_is_scikit_learns(run):
         for size in range(1, 5)
     ]
     curve = pd.read_csv("results/rank/t/curve.csv")
-    np.testing.assert_allclose(curve["score"], np.mean(scores, axis=1), rtol=1e-9)
-    np.testing.assert_allclose(
-        curve["standard_error"], np.std(scores, axis=1, ddof=1) / np.sqrt(2), rtol=1e-9
-    )
+    np.testing.assert_allclose(curve["linear_score"], np.mean(scores, axis=1), rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -633,40 +641,123 @@ def test_few_samples_with_a_numeric_target_have_two_in_each_fold(run, n, n_folds
     assert pd.read_csv("results/rank/t/curve.csv")["score"].notna().all()
 
 
-def test_a_forecast_is_of_what_rises_with_the_number(monkeypatch):
-    """A clock that is moved by hand: 3 s, and half a second for each permutation."""
-    now, asked = [0.0], []
-    monkeypatch.setattr(ranking.time, "perf_counter", lambda: now[0])
-
-    def some(number):
-        asked.append(number)
-        now[0] += 3.0 + 0.5 * number
-
-    assert ranking.forecast(some, 1000) == pytest.approx(3.0 + 0.5 * 1000)
-    assert asked == [2, 10, 40]
-    asked.clear()
-    assert ranking.forecast(some, 100) == pytest.approx(3.0 + 0.5 * 100)
-    assert asked == [2, 2, 8]
-
-
-def test_long_waits_are_told_of_by_what_was_timed(run, monkeypatch):
-    monkeypatch.setattr(ranking, "_LONG", -1.0)
-    monkeypatch.setattr(ranking, "forecast", lambda some, number: 60.0 * number)
-    small(y=["u", "v"] * 12)
-    code, out, _ = run("t.csv", "--target", "y", "--permutations", "20", "--subsamples", "5")
-    assert code == 0
-    assert "permutation test: 20 permutations of the target\n  about 20 min left of it\n" in out
-    assert "stability: 5 halves of the samples\n  about 5 min left of it\n" in out
-    assert re.search(r"selection curve: 1 x 2 folds, ranked in each\n  about \d+ s left of it\n", out)
-
-
 @pytest.mark.parametrize(("n", "key"), [(2000, "multisurf"), (2001, "relieff")])
 def test_the_ranker_goes_by_the_number_of_samples(n, key):
-    X = np.arange(2.0 * n).reshape(n, 2)
-    table = Table("t.csv", "", X, ("a", "b"), {}, "classes", np.arange(n) % 2, ("y",))
+    X = np.zeros((n, 12))
+    table = Table("t.csv", "", X, tuple("abcdefghijkl"), {}, "classes", np.arange(n) % 2, ("y",))
     chosen, block, why = ranking.chosen_ranker(table, parser().parse_args(["t.csv", "--target", "y"]))
     assert chosen == key and f"{n} samples" in why
     assert "missing" not in block and "discrete_features" not in block
+
+
+@pytest.mark.parametrize(("n", "k"), [(60, 10), (400, 50)])
+def test_few_features_have_a_quarter_of_the_smallest_class_as_neighbours(n, k):
+    table = Table("t.csv", "", np.zeros((n, 9)), tuple("abcdefghi"), {}, "classes", np.arange(n) % 2, ("y",))
+    chosen, block, why = ranking.chosen_ranker(table, parser().parse_args(["t.csv", "--target", "y"]))
+    assert chosen == "relieff" and block["n_neighbors"] == k and "9 features" in why
+
+
+def test_noise_beside_a_strong_feature_has_no_small_p(run):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    sex = np.where(rng.random(120) < 0.97, y, 1 - y)
+    frame = pd.DataFrame(
+        {"sex": sex, "age": rng.integers(20, 90, 120), "bmi": rng.normal(25, 4, 120), "y": y}
+    )
+    frame.to_csv("t.csv", index=False)
+    code, out, _ = run("t.csv", "--target", "y", "--permutations", "200", "--ranker", "multisurf")
+    found = pd.read_csv("results/rank/t/ranking.csv").set_index("feature")
+    assert code == 0 and (found.loc[["age", "bmi"], "p"] > 0.02).all()
+    assert found.loc["sex", "q alone"] < 1e-10
+    # MultiSURF puts it last: near samples agree in it. The page says so.
+    assert found.index[-1] == "sex"
+    assert "Look again:\nStrong alone, and not in the ranking: 'sex' (rank 3" in out
+    assert "With 3 features Relief needs more" in out
+    assert "Look again" in Path("results/rank/t/index.html").read_text(encoding="utf-8")
+    code, out, _ = run("t.csv", "--target", "y", "--permutations", "0", "--out", "default")
+    assert code == 0 and "Look again" not in out
+    assert pd.read_csv("default/ranking.csv")["feature"][0] == "sex"
+
+
+def test_features_that_act_together_are_kept_and_named(run):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 12)).round(3)
+    y = (X[:, 3] * X[:, 7] > 0).astype(int)
+    pd.DataFrame(X, columns=list("abcdefghijkl")).assign(y=y).to_csv("t.csv", index=False)
+    code, out, _ = run("t.csv", "--target", "y", "--folds", "5")
+    assert code == 0 and "Keep the best 2 of 12 features." in out
+    assert "From 1 to 2 features nearest neighbours gain" in out and "act together" in out
+    assert set(pd.read_csv("results/rank/t/ranking.csv")["feature"][:2]) == {"d", "h"}
+    X[:, 0] += 2 * y  # a single feature, in a straight line
+    pd.DataFrame(X, columns=list("abcdefghijkl")).assign(y=X[:, 0] > 0).to_csv("u.csv", index=False)
+    code, out, _ = run("u.csv", "--target", "y", "--folds", "5")
+    assert code == 0 and "act together" not in out
+
+
+def test_groups_stay_together_and_are_no_feature(run):
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(20), 5)
+    X = rng.normal(size=(20, 10))[patient] + 0.1 * rng.normal(size=(100, 10))
+    frame = pd.DataFrame(X, columns=list("abcdefghij")).assign(patient=100 + patient, y=patient % 2)
+    frame.to_csv("t.csv", index=False)
+    typed = ["t.csv", "--target", "y", "--permutations", "200", "--subsamples", "10", "--folds", "10"]
+    code, out, _ = run(*typed)
+    assert code == 0 and "caution: column 'patient' looks like a group: 20 values with 5 rows each" in out
+    alone = pd.read_csv("results/rank/t/ranking.csv").set_index("feature")
+    code, out, err = run(*typed, "--groups", "patient")
+    assert (code, err) == (0, "") and "caution" not in out
+    assert "100 samples, 10 features, 20 groups of samples that stay together" in out
+    (folder,) = (each for each in Path("results/rank").iterdir() if each.name != "t")
+    together = pd.read_csv(folder / "ranking.csv").set_index("feature")
+    assert "patient" in alone.index and "patient" not in together.index
+    noise = list("abcdefghij")
+    assert (alone.loc[noise, "p"] <= 0.05).mean() > 0.5 and (together.loc[noise, "p"] <= 0.05).mean() <= 0.1
+    X, y = frame[noise].groupby(patient).mean(), np.arange(20) % 2
+    expected = [kruskal(X[y == 0][name], X[y == 1][name]).pvalue for name in noise]
+    np.testing.assert_allclose(together.loc[noise, "p alone"], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [([1] * 24, "has one group only"), ([None, *range(23)], "line 2: no group in column 'g'")],
+)
+def test_groups_that_are_none_are_refused(run, values, said):
+    small(y=["u", "v"] * 12, g=values)
+    code, _, err = run("t.csv", "--target", "y", "--groups", "g")
+    assert code == 2 and said in err
+
+
+def test_p_is_from_as_many_samples_as_the_budget_allows():
+    rng = np.random.default_rng(0)
+    n = 3000
+    y = np.where(np.arange(n) % 10 == 0, 1, 0)
+    table = Table("t.csv", "", rng.normal(size=(n, 20)), tuple(map(str, range(20))), {}, "classes", y, ("y",))
+    every, way = ranking.tested_samples(table, ReliefF(), 1e6, 1000, 0)
+    assert (len(every), way) == (n, "feature")
+    rows, way = ranking.tested_samples(table, ReliefF(), 30, 1000, 0)
+    assert way == "feature" and 500 <= len(rows) < n and len(np.unique(rows)) == len(rows)
+    assert abs(y[rows].mean() - 0.1) < 0.002
+    assert predicted_seconds(ReliefF(), table.X[rows], y[rows], 1000) <= 30
+    assert (rows == ranking.tested_samples(table, ReliefF(), 30, 1000, 0)[0]).all()
+    grouped = replace(table, groups=np.arange(n) // 7)
+    rows, _ = ranking.tested_samples(grouped, ReliefF(), 30, 1000, 0)
+    sizes = np.bincount(grouped.groups)
+    assert all(
+        np.bincount(grouped.groups[rows], minlength=len(sizes))[i] in (0, sizes[i]) for i in range(len(sizes))
+    )
+    assert ranking.tested_samples(table, ReliefF(), 0.01, 1000, 0)[1] == "target"
+
+
+def test_numbers_do_not_depend_on_the_threads(run):
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd")).assign(y=[0, 1] * 40).to_csv(
+        "t.csv", index=False
+    )
+    for jobs in ("1", "2"):
+        typed = ["--permutations", "100", "--subsamples", "10", "--jobs", jobs, "--out", f"out{jobs}"]
+        assert run("t.csv", "--target", "y", *typed)[0] == 0
+    for name in ("ranking.csv", "curve.csv"):
+        assert Path("out1", name).read_bytes() == Path("out2", name).read_bytes()
 
 
 def test_labels_are_refused_by_a_ranker_of_classes(run):
