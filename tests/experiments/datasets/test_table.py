@@ -176,7 +176,9 @@ def test_names_that_differ_in_spaces_around_them_are_one(make):
 
 def test_attributes_that_differ_in_spaces_around_them_are_one():
     path, _ = in_arff(pd.DataFrame({"a": [1.5, 2], "a ": [3.5, 2], "y": ["u", "v"]}))
-    with pytest.raises(BadInputError, match=r"line 3: attribute 'a' is declared twice .*compared without spaces around them"):
+    with pytest.raises(
+        BadInputError, match=r"line 3: attribute 'a' is declared twice .*compared without spaces around them"
+    ):
         read_table(path, ["y"])
 
 
