@@ -41,49 +41,7 @@ def show(
     notes: Sequence[str] = (),
     feature_names: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Path]:
-    """Show a study: print tables, then write CSV files and figures.
-
-    Files are written for a data set and protocol of which at least one ranker is complete:
-    ``tables/<study>_<data set>_<protocol>.csv`` and ``figures/<study>_<data set>_<protocol>_rf1.png`` and ``.svg``
-    (``rr2`` for a numeric target), and without a study's name ``<data set>_<protocol>_<rankers>``
-    (:mod:`experiments.report.names`). Rankers of which a fold is missing or failed are listed with the reason and
-    not compared. What a protocol measures instead of rankings has a line each, and a table of its own. Before all
-    else stands the place of a ranker that was added (``also=``).
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows (columns of ``experiments.schema.ROW_SCHEMA``), as from ``experiments.execution.runner``; may lack
-        cells.
-    configs : sequence of mapping
-        Resolved configurations: what the study asks for.
-    paths : mapping
-        ``results``: the folder.
-    out : text file, optional
-        Where to print; standard output when not given.
-    absent : mapping of str to str, optional
-        Data set that is not here → why; listed, and otherwise left out.
-    whole : bool, default=False
-        Whether the study as a whole is reported. The first time its posteriors take minutes.
-    arguments : sequence of str
-        What was typed, for the commands on the page.
-    claims : DataFrame, optional
-        The paper's claims, checked on more rows than this study's; by default they are checked on its own.
-    notes : sequence of str, default=()
-        Printed before the tables, a line each.
-    feature_names : mapping of str to sequence of str, optional
-        Data set → names of its features, where they are known; else the names in the rows are shown.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-
-    Raises
-    ------
-    BadInputError
-        If the results folder cannot be written to. The tables have been printed by then.
-    """
+    """Show a study: print tables, then write CSV files and figures."""
     absent, asked, results = absent or {}, configs, Path(paths["results"])
     names = Names(asked)
     configs = [config for config in configs if config["dataset_key"] not in absent]

@@ -26,29 +26,7 @@ def show(
     *,
     draw: bool = True,
 ) -> list[Path]:
-    """Show what was measured, and write it to ``tables/<study>_<protocol>_<kind>.csv``.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows; may lack some, and hold others too.
-    configs : sequence of mapping
-        Resolved configurations whose protocols measure something.
-    results : Path
-        The results folder.
-    console : Console
-        Where to print.
-    names : Names
-        How files are called.
-    draw : bool, default=True
-        Whether the informative features that rankers find are drawn too; the report of a whole study draws them
-        with its other figures.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-    """
+    """Show what was measured, and write it to ``tables/<study>_<protocol>_<kind>.csv``."""
     written = []
     protocols = dict.fromkeys(config["protocol"]["name"] for config in configs)
     for protocol in protocols:
@@ -78,22 +56,7 @@ def _label(config: Mapping[str, Any]) -> str:
 def missing_lines(
     rows: pd.DataFrame, asked: Sequence[Mapping[str, Any]], absent: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Say what has no number, and why.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of one protocol.
-    asked : sequence of mapping
-        Its configurations.
-    absent : mapping of str to str, optional
-        Data set that is not here → why.
-
-    Returns
-    -------
-    list of str
-        What failed, cell by cell; then what was not run, rankers that lack the same in one line.
-    """
+    """Say what has no number, and why."""
     of_pair: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows[["dataset", "ranker", "status", "error"]].to_dict("records"):
         of_pair.setdefault((row["dataset"], row["ranker"]), []).append(row)

@@ -16,20 +16,7 @@ _NAMED = 6
 
 
 def places(comparisons: Sequence[Comparison]) -> list[str]:
-    """Say which place every added ranker has (``also=``).
-
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One for each protocol and kind of target.
-
-    Returns
-    -------
-    list of str
-        A sentence for each added ranker of each comparison: its place by average rank, over which data sets, and
-        from which rankers it is significantly different (Nemenyi), or why that cannot be said. It begins with the
-        comparison's name where there are several. Empty when none was added.
-    """
+    """Say which place every added ranker has (``also=``)."""
     return [
         (f"{comparison.group.name}: " if len(comparisons) > 1 else "") + _place(comparison, ranker)
         for comparison in comparisons

@@ -24,21 +24,7 @@ _PHI = formula(r"\Phi")
 
 
 def write_best_features(comparison: Comparison, results: Path) -> list[Path]:
-    """Write which features the rankers of a group chose.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Its frames.
-    results : Path
-        The results folder.
-
-    Returns
-    -------
-    list of Path
-        ``tables/<group>_best_features.csv`` (the best 20 of every data set and ranker) and ``.tex`` (the best
-        three).
-    """
+    """Write which features the rankers of a group chose."""
     group, found = comparison.group, comparison.best_features
     tables = Tables(results)
     tables.csv(found.drop(columns=_LEFT_OUT), group.name, "best_features")
@@ -61,22 +47,7 @@ def write_best_features(comparison: Comparison, results: Path) -> list[Path]:
 
 
 def write_best_features_of_pair(found: pd.DataFrame, stem: str, results: Path) -> list[Path]:
-    """Write which features the rankers chose on one data set.
-
-    Parameters
-    ----------
-    found : DataFrame
-        From :func:`experiments.analysis.best_features.best_features`, one data set and protocol.
-    stem : str
-        How the data set's files begin.
-    results : Path
-        The results folder.
-
-    Returns
-    -------
-    list of Path
-        ``tables/<stem>_best_features.csv``; none where the rows hold no rankings.
-    """
+    """Write which features the rankers chose on one data set."""
     if not len(found):
         return []
     tables = Tables(results)
@@ -85,18 +56,7 @@ def write_best_features_of_pair(found: pd.DataFrame, stem: str, results: Path) -
 
 
 def best_features_notes(found: pd.DataFrame) -> list[str]:
-    """Say over how many folds the shares are where it is not all of them, and where nothing is chosen.
-
-    Parameters
-    ----------
-    found : DataFrame
-        From :func:`experiments.analysis.best_features.best_features`.
-
-    Returns
-    -------
-    list of str
-        A sentence each.
-    """
+    """Say over how many folds the shares are where it is not all of them, and where nothing is chosen."""
     lines = []
     first = found.drop_duplicates(["dataset", "ranker"])
     partly = first[first["folds_without"] > 0]
@@ -112,21 +72,7 @@ def best_features_notes(found: pd.DataFrame) -> list[str]:
 
 
 def write_stability(comparison: Comparison, results: Path) -> list[Path]:
-    """Write how stable the rankers of a group are.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Its frames.
-    results : Path
-        The results folder.
-
-    Returns
-    -------
-    list of Path
-        ``tables/<group>_stability.csv`` (all numbers), ``_stability.tex`` (means over data sets) and
-        ``_stability_datasets.tex`` (the top 10 on every data set).
-    """
+    """Write how stable the rankers of a group are."""
     group, found, labels = comparison.group, comparison.stability, comparison.labels
     tables = Tables(results)
     tables.csv(found, group.name, "stability")

@@ -18,35 +18,14 @@ from experiments.report.console import significant
 
 
 class Tables:
-    """Writes tables into one folder.
-
-    Parameters
-    ----------
-    results : Path
-        The results folder.
-
-    Attributes
-    ----------
-    written : list of Path
-        So far.
-    """
+    """Writes tables into one folder."""
 
     def __init__(self, results: Path):
         self._folder = Path(results) / "tables"
         self.written: list[Path] = []
 
     def csv(self, frame: pd.DataFrame, *stem: str, index: bool = False) -> None:
-        """Write a frame as CSV.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            With all its digits.
-        *stem : str
-            Parts of the file's name.
-        index : bool, default=False
-            Whether the index is a column too.
-        """
+        """Write a frame as CSV."""
         text = io.StringIO()
         frame.to_csv(text, index=index, lineterminator="\n")
         self.written.append(write_whole(self._folder / f"{file_stem(*stem)}.csv", text.getvalue().encode()))
@@ -59,21 +38,7 @@ class Tables:
         notes: Sequence[str] = (),
         columns: str | None = None,
     ) -> None:
-        """Write a frame of texts as a LaTeX table.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Texts are escaped, but for what :func:`formula` made.
-        *stem : str
-            Parts of the file's name.
-        caption : str
-            Above it.
-        notes : sequence of str
-            Below it, a line each: what is missing.
-        columns : str, optional
-            LaTeX's column format; by default texts are left and numbers right.
-        """
+        """Write a frame of texts as a LaTeX table."""
         shown = frame.map(escaped).rename(columns=escaped)
         label = file_stem(*stem)
         body = shown.to_latex(
@@ -96,34 +61,13 @@ _FORMULA = ("\x02", "\x03")
 
 
 def formula(latex: str) -> str:
-    """Mark a formula, so that :func:`escaped` leaves it as it is.
-
-    Parameters
-    ----------
-    latex : str
-        What would stand between dollar signs.
-
-    Returns
-    -------
-    str
-        For a text of a table, alone or among other words.
-    """
+    """Mark a formula, so that :func:`escaped` leaves it as it is."""
     begin, end = _FORMULA
     return f"{begin}{latex}{end}"
 
 
 def escaped(text: object) -> str:
-    """Escape a text for LaTeX; nothing in it is markup, but for what :func:`formula` made.
-
-    Parameters
-    ----------
-    text : object
-        Its ``str`` counts.
-
-    Returns
-    -------
-    str
-    """
+    """Escape a text for LaTeX; nothing in it is markup, but for what :func:`formula` made."""
     begin, end = _FORMULA
     first, *rest = str(text).split(begin)
     parts = [_escape(first)]
@@ -172,21 +116,7 @@ def _alignment(frame: pd.DataFrame) -> str:
 
 
 def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> list[Path]:
-    """Write all tables of a group.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows.
-    comparison : Comparison
-        Their frames.
-    results : Path
-        The results folder; tables go to ``tables/<group>_<table>.csv`` and ``.tex``.
-
-    Returns
-    -------
-    list of Path
-    """
+    """Write all tables of a group."""
     group, tables, labels = comparison.group, Tables(results), comparison.labels
     notes = [*comparison.same_lines, *(f"Missing: {line}." for line in comparison.missing_lines)]
     sizes = dataset_table(frame, group)
@@ -277,22 +207,7 @@ def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> l
 
 
 def write_claims(claims: pd.DataFrame, study: str | None, results: Path) -> list[Path]:
-    """Write the table of the paper's claims.
-
-    Parameters
-    ----------
-    claims : DataFrame
-        From :func:`experiments.analysis.paper.claims.check`.
-    study : str or None
-        Name of the study; None for the rows of many.
-    results : Path
-        The results folder.
-
-    Returns
-    -------
-    list of Path
-        Empty when the study is about none of them.
-    """
+    """Write the table of the paper's claims."""
     if not len(claims):
         return []
     tables = Tables(results)
@@ -312,18 +227,7 @@ def write_claims(claims: pd.DataFrame, study: str | None, results: Path) -> list
 
 
 def three(value: float) -> str:
-    """Write a number with three decimals.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-
-    Returns
-    -------
-    str
-        A dash for one that is not there.
-    """
+    """Write a number with three decimals."""
     return "–" if pd.isna(value) else fixed(value, 3)
 
 

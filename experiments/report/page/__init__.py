@@ -59,42 +59,7 @@ def write(
     drawn: Sequence[Any] = (),
     unmeasured: Sequence[str] = (),
 ) -> Path:
-    """Write the page of a study.
-
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        One for each protocol and kind of target.
-    study : str or None
-        Its name; None for one that was typed without a name.
-    frame : DataFrame
-        Rows; may hold others too.
-    configs : sequence of mapping
-        Resolved configurations: what the study asks for.
-    path : Path
-        Where to.
-    arguments : sequence of str
-        What was typed, for the commands that the page tells; where files lie (``paths.…``) is left out.
-    absent : mapping of str to str, optional
-        Data set that is not here → why.
-    claims : DataFrame, optional
-        From ``experiments.analysis.paper.claims``.
-    drawn : sequence
-        Figures with ``figure``, ``stem``, ``title``, ``note`` and ``files``. Of those that the page does not draw
-        itself the SVG file is taken in, or the PNG file where there is no other; others are named.
-    unmeasured : sequence of str
-        What was to be measured and was not, and why.
-
-    Returns
-    -------
-    Path
-        ``path``. The same rows and arguments give the same bytes.
-
-    Raises
-    ------
-    BadInputError
-        If the file cannot be written.
-    """
+    """Write the page of a study."""
     protocols = {config["protocol"]["name"]: config["protocol"] for config in configs}
     groups = [
         group_view(each, frame, protocols[each.group.protocol], number, named=study is not None)

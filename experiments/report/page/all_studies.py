@@ -24,19 +24,7 @@ _FILTERS = (
 
 @dataclass(frozen=True)
 class StudyShown:
-    """A study on the page.
-
-    Attributes
-    ----------
-    name, about : str
-        Its name, and what it is.
-    comparisons : sequence of Comparison
-        One for each group of comparable data sets; none where something else than rankings was measured.
-    frame : DataFrame
-        Its rows.
-    page : str
-        Where its own page lies, seen from this one; "" for none.
-    """
+    """A study on the page."""
 
     name: str
     about: str
@@ -46,25 +34,7 @@ class StudyShown:
 
 
 def write(studies: Sequence[StudyShown], path: Path) -> Path:
-    """Write the page.
-
-    Parameters
-    ----------
-    studies : sequence of StudyShown
-        In the order in which they are shown.
-    path : Path
-        Where to.
-
-    Returns
-    -------
-    Path
-        ``path``. The same rows give the same bytes.
-
-    Raises
-    ------
-    BadInputError
-        If the file cannot be written.
-    """
+    """Write the page."""
     results = _results(studies)
     datasets = sorted({str(line.dataset) for line in results.lines}, key=str.casefold)
     rankers = list(dict.fromkeys(str(line.ranker) for line in results.lines))

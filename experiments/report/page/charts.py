@@ -27,18 +27,7 @@ _STEPS = 65535
 
 
 def data_of(f: Facts) -> dict[str, Any]:
-    """Gather what the charts of a comparison draw.
-
-    Parameters
-    ----------
-    f : Facts
-        Of the comparison.
-
-    Returns
-    -------
-    dict
-        For JSON.
-    """
+    """Gather what the charts of a comparison draw."""
     ranks = {}
     for key in f.c.measures:
         given = f.c.ranks[key]
@@ -123,18 +112,7 @@ def _stand_ins(f: Facts) -> str:
 
 
 def looks(rankers: Sequence[str]) -> list[dict[str, Any]]:
-    """Give the rankers of a study the looks they have in its figures.
-
-    Parameters
-    ----------
-    rankers : sequence of str
-        In the study's order.
-
-    Returns
-    -------
-    list of dict
-        ``color``, ``dashes`` (SVG's stroke-dasharray; "" for solid), ``marker`` (matplotlib's).
-    """
+    """Give the rankers of a study the looks they have in its figures."""
     given = style.ranker_looks(rankers)
     return [
         {
@@ -147,21 +125,7 @@ def looks(rankers: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def curves(frame: pd.DataFrame, rankers: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Pack rF1 curves.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From :func:`experiments.analysis.curves.rf1_curve`, one protocol.
-    rankers : sequence of str
-        In the study's order.
-
-    Returns
-    -------
-    dict
-        Data set → list of ``ranker`` (its place in ``rankers``), ``x``, ``mean``, ``lower``, ``upper``,
-        ``undefined`` (the most folds left out at any point).
-    """
+    """Pack rF1 curves."""
     place = {ranker: number for number, ranker in enumerate(rankers)}
     packed: dict[str, list[dict[str, Any]]] = {}
     for (dataset, ranker), points in frame.groupby(["dataset", "ranker"], sort=False):
@@ -179,23 +143,7 @@ def curves(frame: pd.DataFrame, rankers: Sequence[str]) -> dict[str, list[dict[s
 
 
 def chosen(frame: pd.DataFrame, rankers: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Pack the features that rankers chose.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From :func:`experiments.analysis.best_features.best_features`, one protocol.
-    rankers : sequence of str
-        In the study's order.
-
-    Returns
-    -------
-    dict
-        Data set → ``features`` (how many it has), ``names`` (of those that stand below), and ``rankers``: place in
-        ``rankers`` → ``folds`` and ``without`` (whose rankings are known and not), ``tied`` (folds in which equal
-        weights share the last place) and ``best``, lists of place in ``names``, share of folds, mean rank and mean
-        weight.
-    """
+    """Pack the features that rankers chose."""
     place = {ranker: number for number, ranker in enumerate(rankers)}
     packed: dict[str, dict[str, Any]] = {}
     for dataset, part in frame.groupby("dataset", sort=False):
@@ -221,21 +169,7 @@ def chosen(frame: pd.DataFrame, rankers: Sequence[str]) -> dict[str, dict[str, A
 
 
 def triangle(draws: np.ndarray | None, n_pairs: int) -> str:
-    """Pack posterior draws of one pair.
-
-    Parameters
-    ----------
-    draws : ndarray of shape (n_draws, 3) or None
-        Probabilities (first better, practically equal, second better) a draw; they add up to 1.
-    n_pairs : int
-        On the whole page; the more, the fewer draws of each are kept, evenly spaced.
-
-    Returns
-    -------
-    str
-        Base64 of unsigned 16-bit numbers, low byte first: first better and practically equal of every draw, times
-        65,535. "" for none.
-    """
+    """Pack posterior draws of one pair."""
     if draws is None or not len(draws):
         return ""
     kept = int(np.clip(_MOST_DRAWS // max(n_pairs, 1), _FEWEST, _MOST))

@@ -17,38 +17,7 @@ _QUALITY = ("best_f1", "mean_f1", "aurf1")
 
 
 class Facts:
-    """A comparison, and what the page makes of it.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        From :func:`experiments.analysis.comparison.compare`.
-    frame : DataFrame
-        Rows.
-    own : str
-        What ids begin with.
-    named : bool, default=True
-        Whether the study has a name, without which pairs are not tested.
-
-    Attributes
-    ----------
-    c, group, frame, own, summary, incomplete
-        The comparison and its parts.
-    label : dict
-        Ranker → name to show.
-    rankers, datasets, here : list of str
-        All rankers; all data sets; those on which some ranker is complete.
-    pairs : DataFrame or None
-        Posteriors of pairs.
-    untested : str
-        Why there are none, in words; "" where there are.
-    places : dict of str to DataFrame
-        Measure → places within data sets.
-    verdicts : dict of str to Verdict
-        Measure → who does best.
-    cost : DataFrame
-        From :func:`experiments.analysis.cost.cost_quality`.
-    """
+    """A comparison, and what the page makes of it."""
 
     def __init__(self, comparison: Comparison, frame: pd.DataFrame, own: str, *, named: bool = True):
         self.c, self.group, self.frame, self.own = comparison, comparison.group, frame, own

@@ -25,18 +25,7 @@ _SAID = {
 
 
 def tables(f: Facts) -> dict[str, Table]:
-    """Make all tables of a comparison.
-
-    Parameters
-    ----------
-    f : Facts
-        Of the comparison.
-
-    Returns
-    -------
-    dict
-        Name → table.
-    """
+    """Make all tables of a comparison."""
     made = (_rankers, _matrix, _results, _pairs, _stable, _stability, _missing, _failures, _status)
     return {each.__name__.lstrip("_"): each(f).of_task(f.group.kind) for each in made}
 
@@ -90,19 +79,7 @@ def _rankers(f: Facts) -> Table:
 
 
 def score_cells(line: Mapping[str, Any], place: float) -> list[Cell]:
-    """Make the cells of a ranker on a data set: best F1, at how many features, place, AUrF1, all features, seconds.
-
-    Parameters
-    ----------
-    line : mapping
-        A line of a summary.
-    place : float
-        Of the ranker on the data set.
-
-    Returns
-    -------
-    list of Cell
-    """
+    """Make the cells of a ranker on a data set."""
     return [
         number(
             line["best_f1_micro_mean"],

@@ -22,25 +22,7 @@ def provenance(
     study: str | None,
     arguments: Sequence[str],
 ) -> dict[str, Any]:
-    """Make what the page's last part shows.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows; those of other studies are passed over.
-    configs : sequence of mapping
-        Resolved configurations.
-    study : str or None
-        Its name.
-    arguments : sequence of str
-        As typed; paths are left out.
-
-    Returns
-    -------
-    dict
-        ``commands``, ``machines``, ``settings``, ``versions``, ``keys``, ``n_cells``, ``mixed`` (a warning that
-        times come from unlike machines; ""), ``version`` (of this project, as the rows tell it).
-    """
+    """Make what the page's last part shows."""
     asked = [(c["dataset_key"], c["protocol"]["name"], c["ranker_key"]) for c in configs]
     order = pd.DataFrame(asked, columns=PAIR).drop_duplicates()
     rows = order.merge(frame, on=PAIR, how="inner")

@@ -19,20 +19,7 @@ _BEST, _ALIKE = 3, 5
 
 @dataclass(frozen=True)
 class RankerPage:
-    """One ranker's page.
-
-    Attributes
-    ----------
-    id, ranker, label : str
-        Of the page; the ranker's name, and the one to show.
-    intro : str
-        How to run it, and what is missing of it.
-    said : list of str
-        Rank, posteriors, similarity and cost in a sentence each.
-    ranks, datasets, best, opponents, alike, cost : Table
-        Ranks over all data sets; results on every one; posteriors against the best three and against all; the most
-        alike rankers; what a fit takes.
-    """
+    """One ranker's page."""
 
     id: str
     ranker: str
@@ -48,19 +35,7 @@ class RankerPage:
 
 
 def ranker_page(f: Facts, ranker: str) -> RankerPage:
-    """Make a ranker's page.
-
-    Parameters
-    ----------
-    f : Facts
-        Of the comparison.
-    ranker : str
-        The ranker.
-
-    Returns
-    -------
-    RankerPage
-    """
+    """Make a ranker's page."""
     task = f.group.kind
     best, alike = _against(f, ranker, _best_three(f, ranker)), _most_alike(f, ranker)
     return RankerPage(

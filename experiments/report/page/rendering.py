@@ -23,31 +23,7 @@ _HERE = Path(__file__).resolve().parent
 
 
 def write_page(path: Path, template: str, scripts: Sequence[str], *, data: Any = None, **values: Any) -> Path:
-    """Write a page.
-
-    Parameters
-    ----------
-    path : Path
-        Where to.
-    template : str
-        File name of the template; it includes ``head.html``, which needs ``title``.
-    scripts : sequence of str
-        File names, or pieces of script themselves; they run in this order.
-    data
-        What scripts find as ``DATA``; anything that JSON holds.
-    **values
-        For the template.
-
-    Returns
-    -------
-    Path
-        ``path``. The same values give the same bytes.
-
-    Raises
-    ------
-    BadInputError
-        If the file cannot be written.
-    """
+    """Write a page."""
     pieces = [_text(each) if each.endswith(".js") else each for each in scripts]
     script = '(() => {\n"use strict";\n' + "\n".join(pieces) + "})();\n"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")

@@ -53,25 +53,7 @@ def extent(protocol: Mapping[str, Any]) -> str:
 def compared(
     *, n_rankers: int, datasets: Sequence[str], n_asked: int, task: str, protocol: Mapping[str, Any]
 ) -> str:
-    """Say what was compared.
-
-    Parameters
-    ----------
-    n_rankers : int
-        Asked for.
-    datasets : sequence of str
-        Those on which some ranker is complete.
-    n_asked : int
-        Data sets asked for.
-    task : str
-        A key of :data:`experiments.tasks.TASKS`.
-    protocol : mapping
-        Of the configuration.
-
-    Returns
-    -------
-    str
-    """
+    """Say what was compared."""
     kind = TASKS[task]
     block = protocol.get(kind.learner) or {}
     learner = str(block.get("_target_", "")).rpartition(".")[2]
@@ -105,31 +87,7 @@ def headline(
     n_here: int = 1,
     same: Sequence[Sequence[str]] = (),
 ) -> str:
-    """Say in a sentence or two who does best.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        On the main measure.
-    label : mapping
-        Ranker → name to show.
-    title : str
-        The measure's.
-    scores : mapping
-        Ranker → its score, where there is one data set only.
-    datasets : sequence of str
-        Those that were ranked on.
-    complete : sequence of str
-        Rankers that are complete on some data set.
-    n_here : int, default=1
-        Data sets on which some ranker is complete.
-    same : sequence of sequence of str, default=()
-        Rankers that are the same on all data sets.
-
-    Returns
-    -------
-    str
-    """
+    """Say in a sentence or two who does best."""
     if len(complete) == 1:
         return f"Only {label[complete[0]]} is complete, so there is nothing to compare it with."
     if not verdict.best:
@@ -166,26 +124,7 @@ def headline(
 def sureness(
     verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, rope: float, score: str = "F1"
 ) -> list[str]:
-    """Say how sure the headline is.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        On the main measure.
-    label : mapping
-        Ranker → name to show.
-    friedman_p : float
-        Of Friedman's test; NaN where it was left out.
-    rope : float
-        Differences up to this are practically none; NaN where nothing was tested.
-    score : str, default="F1"
-        What the learner's score is called.
-
-    Returns
-    -------
-    list of str
-        A sentence or two for each kind of evidence.
-    """
+    """Say how sure the headline is."""
     if not verdict.best or verdict.n_rankers < 2 or verdict.runner_up is None:
         return []
     lines = []
@@ -235,24 +174,7 @@ def left_out(
     label: Mapping[str, str],
     also: Sequence[str] = (),
 ) -> str:
-    """Say what average ranks do without.
-
-    Parameters
-    ----------
-    datasets : mapping of str to sequence of str
-        Data set → compared rankers that are not complete on it.
-    rankers : sequence of str
-        Rankers without a rank.
-    label : mapping
-        Ranker → name to show.
-    also : sequence of str, default=()
-        Rankers that were added to those of the study.
-
-    Returns
-    -------
-    str
-        "" where nothing is left out.
-    """
+    """Say what average ranks do without."""
     parts = []
     if datasets:
         blamed: dict[tuple[str, ...], list[str]] = {}
@@ -274,18 +196,7 @@ def left_out(
 
 
 def sampled(pairs: pd.DataFrame | None) -> str:
-    """Say whether the samples of posteriors can be trusted.
-
-    Parameters
-    ----------
-    pairs : DataFrame or None
-        Posteriors: ``p_rope``, ``r_hat``, ``ess``, ``divergences``; NaN where there is nothing to say.
-
-    Returns
-    -------
-    str
-        "" where nothing was tested.
-    """
+    """Say whether the samples of posteriors can be trusted."""
     if pairs is None or not len(pairs):
         return ""
     there = pairs[pairs["p_rope"].notna()]
@@ -305,22 +216,7 @@ def sampled(pairs: pd.DataFrame | None) -> str:
 
 
 def speed(verdict: Verdict, label: Mapping[str, str], points: Sequence[Mapping[str, Any]]) -> str:
-    """Say who is fastest.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        On seconds of fits.
-    label : mapping
-        Ranker → name to show.
-    points : sequence of mapping
-        Over the data sets that all share: ``ranker``, ``seconds``.
-
-    Returns
-    -------
-    str
-        "" where nothing is known.
-    """
+    """Say who is fastest."""
     points = sorted(
         (point for point in points if not math.isnan(point["seconds"])), key=lambda point: point["seconds"]
     )
@@ -336,19 +232,7 @@ def speed(verdict: Verdict, label: Mapping[str, str], points: Sequence[Mapping[s
 
 
 def gaps(n_incomplete: int, n_asked: int, absent: Sequence[str]) -> str:
-    """Say how much is missing.
-
-    Parameters
-    ----------
-    n_incomplete, n_asked : int
-        Pairs of data set × ranker that are not complete, and all.
-    absent : sequence of str
-        Data sets that are not here.
-
-    Returns
-    -------
-    str
-    """
+    """Say how much is missing."""
     parts = []
     if n_incomplete:
         parts.append(

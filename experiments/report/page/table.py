@@ -12,21 +12,7 @@ from experiments.tasks import Task
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell.
-
-    Attributes
-    ----------
-    text : str
-        What is shown.
-    sort : float, str or None
-        What it is sorted by; None for a cell that is empty, which always comes last.
-    href : str
-        Where it leads to; "" for nowhere.
-    kind : str
-        A class of the style sheet: "number", "good", "bad", "open", "faint".
-    tip : str
-        Told on request.
-    """
+    """One cell."""
 
     text: str
     sort: float | str | None = None
@@ -56,10 +42,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that can be sorted.
-
-    ``sorted_by`` is the column it is sorted by as it comes, ``empty`` what is said when there are no lines.
-    """
+    """A table that can be sorted."""
 
     name: str
     caption: str

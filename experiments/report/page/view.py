@@ -22,40 +22,7 @@ from experiments.report.page.table import Table
 
 @dataclass(frozen=True)
 class GroupView:
-    """All that the page shows of one comparison.
-
-    Attributes
-    ----------
-    id : str
-        Of its part of the page; other ids begin with it.
-    name, title, score : str
-        Its name, what it is, and what the learner's score is called.
-    compared, headline, speed, gaps : str
-        Sentences.
-    same : list of str
-        Which rankers are the same, in sentences.
-    apart : str
-        Which data sets and rankers average ranks leave out, and why; "" where none.
-    sure : list of str
-        Sentences.
-    datasets, rankers : list
-        Names to filter by: (key, name to show).
-    tables : dict
-        Name → table.
-    ranker_pages : list of RankerPage
-    missing : list of str
-        What is missing, in words.
-    unstated : list of str
-        What is complete and has no stability, in words.
-    sampled : str
-        Whether the samples can be trusted.
-    sampling : list of (str, str)
-        How posteriors were sampled; empty where none were.
-    similarity : bool
-        Whether there is a matrix of similarities.
-    data : dict
-        For the charts.
-    """
+    """All that the page shows of one comparison."""
 
     id: str
     name: str
@@ -87,25 +54,7 @@ def group_view(
     *,
     named: bool = True,
 ) -> GroupView:
-    """Make the view of one comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        From :func:`experiments.analysis.comparison.compare`.
-    frame : DataFrame
-        Rows.
-    protocol : mapping
-        Its block in the configuration.
-    number : int
-        Of the comparison on the page, from 0.
-    named : bool, default=True
-        Whether the study has a name.
-
-    Returns
-    -------
-    GroupView
-    """
+    """Make the view of one comparison."""
     f = Facts(comparison, frame, f"g{number}", named=named)
     main = f.verdicts["best_f1"]
     ranks = f.c.ranks["best_f1"]
