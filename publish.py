@@ -60,7 +60,7 @@ def main(argv: list[str]) -> int:
             checked, files = publish.claims(sys.stdout)
             for name in publish.studies():
                 publish.show(name, sys.stdout, checked=checked)
-            for file in [publish.show_all(), *files]:
+            for file in files:
                 print(f"written: {file}")
         for file in published_texts.write_texts():
             print(f"written: {file}")

@@ -351,31 +351,6 @@ def compared(name: str, folder: Path = FOLDER) -> Shown:
     return Shown(name, _about(name), [compare(frame, each) for each in groups_of(configs)], frame, configs)
 
 
-def show_all(folder: Path = FOLDER) -> Path:
-    """Make the page of all published studies, ``report/index.html``; it leads to the pages beside it.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Where rows lie, and the page is written.
-
-    Returns
-    -------
-    Path
-        The page.
-    """
-    from experiments.report.page import all_studies
-
-    shown = [compared(name, folder) for name in studies(folder)]
-    return all_studies.write(
-        [
-            all_studies.StudyShown(each.name, each.about, each.comparisons, each.frame, f"{each.name}.html")
-            for each in shown
-        ],
-        folder / "report" / "index.html",
-    )
-
-
 def _about(name: str) -> str:
     file = PROJECT_ROOT / "conf" / "study" / f"{name}.yaml"
     comment = re.match(r"(?:#[^\n]*\n)*", file.read_text(encoding="utf-8")) if file.is_file() else None

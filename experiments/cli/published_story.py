@@ -11,7 +11,7 @@ from experiments.analysis.comparison import Comparison
 from experiments.analysis.paper.claim import HOLDS, HOLDS_NOT, NOISE, counted, lacking
 from experiments.cli.publish import Shown
 from experiments.formatting import count, rank_shown
-from experiments.report.page.sentences import extent, listed
+from experiments.report.sentences import extent, listed
 
 #: Figures of results/published that the page shows, under the heading where each belongs.
 FIGURES = {

@@ -61,7 +61,7 @@ def overview(study: Shown) -> str:
     -------
     str
     """
-    from experiments.report.page.sentences import extent
+    from experiments.report.sentences import extent
 
     protocols = study.protocols
     parts = []

@@ -140,9 +140,7 @@ def latent_dimension(points: pd.DataFrame, *, title: str, note: str = "") -> Fig
 def phases(
     means: pd.DataFrame, *, title: str, note: str = "", labels: Mapping[str, str] | None = None
 ) -> Figure:
-    """Draw the share of a fit's time that each phase takes: a bar per data set and ranker, seconds beside
-    it.
-    """
+    """Draw the share of a fit's time that each phase takes, a bar for each data set and ranker."""
     if not len(means):
         return empty(title, "no times are known", note)
     found = list(dict.fromkeys(means["phase"]))

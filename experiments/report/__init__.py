@@ -21,8 +21,9 @@ from experiments.paths import write_whole
 from experiments.report import curves as drawn_curves
 from experiments.report import measurements, rankings, status
 from experiments.report.console import Console
+from experiments.report.figures import Drawn
 from experiments.report.names import Names
-from experiments.report.place import places
+from experiments.report.sentences import places
 from experiments.tasks import TASKS
 
 __all__ = ["show", "status"]
@@ -72,6 +73,7 @@ def show(
     if len(expected) == 1 and chosen is not None:
         console.best_features(chosen, rankings.best_features_notes(chosen))
     written: list[Path] = []
+    drawn: list[Drawn] = []
     try:
         if measured:
             draw = not (whole and named)  # else the whole study is drawn below
@@ -82,13 +84,15 @@ def show(
                 mine = curves[(curves["dataset"] == dataset) & (curves["protocol"] == protocol)]
                 stem = names.of_pair(dataset, protocol)
                 group = _group(parts, dataset, protocol)
-                written += _write(part, mine, group, same[dataset, protocol], results, stem)
+                files, figure = _write(part, mine, group, same[dataset, protocol], results, stem)
+                written += files
+                drawn.append(figure)
                 if chosen is not None and not named:
                     mine = chosen[(chosen["dataset"] == dataset) & (chosen["protocol"] == protocol)]
                     written += rankings.write_best_features_of_pair(mine, stem, results)
         if whole and (named or _has_rows(frame, configs)):
             known = feature_names or {}
-            written += _whole(frame, asked, results, console, absent, arguments, claims, known)
+            written += _whole(frame, asked, results, console, absent, arguments, claims, known, drawn)
     finally:
         written = list(dict.fromkeys(written))
         console.written(written)
@@ -110,6 +114,7 @@ def _whole(
     arguments: Sequence[str],
     claims: pd.DataFrame | None,
     feature_names: Mapping[str, Sequence[str]],
+    drawn: Sequence[Drawn],
 ) -> list[Path]:
     from experiments.report import page, study
 
@@ -139,7 +144,7 @@ def _whole(
         arguments=arguments,
         absent=absent,
         claims=found.claims,
-        drawn=found.drawn,
+        drawn=[*drawn, *found.drawn],
         unmeasured=found.unmeasured,
     )
     return [*found.written, path]
@@ -156,7 +161,7 @@ def _write(
     same: Sequence[Sequence[str]],
     results: Path,
     stem: str,
-) -> list[Path]:
+) -> tuple[list[Path], Drawn]:
     """Write the table and the figure of one data set and protocol."""
     from experiments.figures import style
 
@@ -169,5 +174,8 @@ def _write(
     shown = task.columns(shown)
     shown.to_csv(text, index=False, lineterminator="\n")
     written = [write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode())]
-    figure = drawn_curves.figure(part, curves, group, same)
-    return written + style.save(figure, results / "figures", f"{stem}_{task.column('rf1')}")
+    figure, stem = drawn_curves.figure(part, curves, group, same), f"{stem}_{task.column('rf1')}"
+    files = style.save(figure, results / "figures", stem)
+    title = f"{part['dataset'].iloc[0]}: r{task.score} of the best features"
+    name = "" if group is None else group.name
+    return [*written, *files], Drawn("rf1", name, stem, title, "", tuple(files))

@@ -23,9 +23,10 @@ _SAME_TOLD = 3
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure on disk."""
+    """A figure on disk: what it shows, of which group or study, and its files (PNG first)."""
 
     figure: str
+    of: str
     stem: str
     title: str
     note: str
@@ -56,7 +57,7 @@ class Drawing:
         from experiments.figures import style
 
         stem = file_stem(of, name)
-        self.drawn.append(Drawn(name, stem, title, note, tuple(style.save(figure, self._folder, stem))))
+        self.drawn.append(Drawn(name, of, stem, title, note, tuple(style.save(figure, self._folder, stem))))
 
 
 def note_of(comparison: Comparison, *lines: str, same: bool = True) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from boxes import texts
+from experiments.report.page import number
 from folders import PROJECT_ROOT
 from made_up_rows import MCC_DATASETS, RANKERS, store, study
 from matplotlib.figure import Figure
@@ -27,7 +28,6 @@ from experiments.figures import style
 from experiments.metrics.stability import orders, top_sets
 from experiments.report import posteriors
 from experiments.report import study as whole_study
-from experiments.report.page.table import number
 from experiments.report.tables import Tables, escaped, formula
 from reliefe.inspection import selection_stability
 
@@ -484,7 +484,7 @@ def test_scores_that_are_equal_have_no_number_of_draws():
     assert np.isnan(found["ess"]) and np.isnan(found["r_hat"]) and found["message"] == ""
     assert found["probabilities"].tolist() == [0, 1, 0]
     for missing in (np.inf, np.nan, None):
-        assert number(missing, "inf").text == "–"
+        assert number(missing, "inf") == "–"
 
 
 def test_chains_that_do_not_agree_are_told(tmp_path, asked, monkeypatch):
