@@ -254,7 +254,7 @@ def claims(out: TextIO, folder: Path = FOLDER) -> tuple[pd.DataFrame, list[Path]
     claims : DataFrame
         From :func:`experiments.analysis.paper.claims.check`.
     written : list of Path
-        ``tables/claims.csv`` and ``tables/claims.tex``.
+        ``tables/claims.csv``.
     """
     from experiments.report import claims as paper
     from experiments.report.tables import write_claims

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,9 +16,8 @@ from experiments.analysis.groups import Group, groups_of
 from experiments.analysis.same_rankers import same_rankers
 from experiments.analysis.selection import expected_of, failures, select
 from experiments.analysis.summary import complete, incomplete, publishable, summary
-from experiments.paths import write_whole
 from experiments.report import curves as drawn_curves
-from experiments.report import measurements, rankings, status
+from experiments.report import measurements, status, tables
 from experiments.report.console import Console
 from experiments.report.figures import Drawn
 from experiments.report.names import Names
@@ -71,7 +69,7 @@ def show(
     named = any("study" in each for each in asked)  # whose report has a table of all data sets
     chosen = None if named and len(expected) > 1 else best_features(selection, names=feature_names)
     if len(expected) == 1 and chosen is not None:
-        console.best_features(chosen, rankings.best_features_notes(chosen))
+        console.best_features(chosen, tables.best_features_notes(chosen))
     written: list[Path] = []
     drawn: list[Drawn] = []
     try:
@@ -89,7 +87,9 @@ def show(
                 drawn.append(figure)
                 if chosen is not None and not named:
                     mine = chosen[(chosen["dataset"] == dataset) & (chosen["protocol"] == protocol)]
-                    written += rankings.write_best_features_of_pair(mine, stem, results)
+                    if len(mine):
+                        mine = mine.drop(columns="protocol")
+                        written.append(tables.write_csv(mine, results, stem, "best_features"))
         if whole and (named or _has_rows(frame, configs)):
             known = feature_names or {}
             written += _whole(frame, asked, results, console, absent, arguments, claims, known, drawn)
@@ -165,15 +165,13 @@ def _write(
     """Write the table and the figure of one data set and protocol."""
     from experiments.figures import style
 
-    text = io.StringIO()
     shown = publishable(part)
     of = {ranker: mine[0] for mine in same for ranker in mine[1:]}
     same_as = [of.get(ranker, "") for ranker in shown["ranker"]]
     shown.insert(shown.columns.get_loc("ranker") + 1, "same_as", same_as)
     task = TASKS["multiclass"] if group is None else group.kind
     shown = task.columns(shown)
-    shown.to_csv(text, index=False, lineterminator="\n")
-    written = [write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode())]
+    written = [tables.write_csv(shown, results, stem)]
     figure, stem = drawn_curves.figure(part, curves, group, same), f"{stem}_{task.column('rf1')}"
     files = style.save(figure, results / "figures", stem)
     title = f"{part['dataset'].iloc[0]}: r{task.score} of the best features"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis.paper import measurements
-from experiments.paths import file_stem, write_whole
 from experiments.report.console import Console
 from experiments.report.figures import draw_measurements
 from experiments.report.names import Names
+from experiments.report.tables import write_csv
 from experiments.schema import BAD_STATUSES
 
 
@@ -37,11 +36,8 @@ def show(
         console.measurements(protocol, summed, missing)
         for kind in summed["kind"].unique():
             table = measurements.points(rows, kind) if kind in measurements.KINDS else summed
-            text = io.StringIO()
-            table.to_csv(text, index=False, lineterminator="\n")
             begin = names.of_measured(protocol)
-            stem = file_stem(*begin, *([] if protocol == kind else [kind]))
-            written.append(write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode()))
+            written.append(write_csv(table, results, *begin, *([] if protocol == kind else [kind])))
             if kind == "recovery" and draw:
                 labels = {each["ranker_key"]: _label(each) for each in asked}
                 drawn = draw_measurements(rows, "_".join(begin), kind, labels, missing, results)

@@ -13,7 +13,7 @@ from experiments.analysis.comparison import Comparison, compare
 from experiments.analysis.groups import groups_of
 from experiments.analysis.selection import select
 from experiments.report import claims as paper
-from experiments.report import posteriors, rankings, tables
+from experiments.report import posteriors, tables
 from experiments.report.figures import Drawn, draw_group, draw_measurements
 from experiments.report.measurements import missing_lines
 from experiments.report.names import Names
@@ -51,9 +51,6 @@ def write(
         comparison = compare(selection, group, posterior=posterior, feature_names=feature_names)
         found.comparisons.append(comparison)
         found.written += tables.write_group(frame, comparison, results)
-        found.written += rankings.write_best_features(comparison, results)
-        if not group.varies_iterations:
-            found.written += rankings.write_stability(comparison, results)
         _keep(found, draw_group(comparison, results))
     of_protocol: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for config in configs:

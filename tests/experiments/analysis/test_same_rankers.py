@@ -180,7 +180,7 @@ def test_tables_figures_and_page_name_the_groups_in_one_line(tmp_path, monkeypat
     made, configs = twins()
     found = report_of_study.write(made, configs, tmp_path)
     line = "The same ranker on all data sets (equal F1 in every fold): A = B."
-    for name in ("ranks", "aurf1", "best_f1"):
+    for name in ("ranks", "scores"):
         assert line in " ".join((tmp_path / "tables" / f"s_{name}.tex").read_text("utf-8").split())
     for each in found.drawn:
         about_times = each.figure in ("times", "critical_distance_fit_seconds")

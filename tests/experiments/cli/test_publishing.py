@@ -394,7 +394,7 @@ def test_claims_are_checked_on_the_rows_of_all_published_studies(tmp_path, monke
     monkeypatch.setattr(publish, "studies", lambda folder: list(both))
     monkeypatch.setattr(publish, "rows", lambda name, folder: both[name])
     found, files = publish.claims(io.StringIO(), tmp_path)
-    assert [file.name for file in files] == ["claims.csv", "claims.tex"]
+    assert [file.name for file in files] == ["claims.csv"]
     line = found.set_index("claim").loc["faster than all Relief rankers"]
     assert "0 of 32 comparisons" in line["evidence"] and "on chess, madelon" in line["evidence"]
     text = published_texts.claims_overview(tmp_path)
