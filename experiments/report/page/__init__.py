@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import math
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,11 +21,13 @@ from experiments.analysis.cost import cost_quality
 from experiments.analysis.pairs import ROPE
 from experiments.analysis.paper import measurements
 from experiments.analysis.paper.claim import SCOPES, counted, lacking, told
+from experiments.analysis.same_rankers import stand_ins_said, stands_for
 from experiments.analysis.scores import averages
 from experiments.analysis.selection import PAIR
 from experiments.analysis.stability import TOPS, phi, stability_table, unstated
 from experiments.analysis.ties import tied_ranks
 from experiments.analysis.verdict import Verdict, verdict
+from experiments.figures.style import ranker_color
 from experiments.formatting import count, percent, rank_shown
 from experiments.paths import write_whole
 from experiments.programs import program
@@ -38,6 +41,8 @@ _HERE = Path(__file__).resolve().parent
 _IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 #: Features of each data set and ranker on the page; the CSV file has 20.
 _BEST_FEATURES = 5
+#: Observable Plot, and d3 on which it builds, draw what can be pointed at.
+_SCRIPTS = ("vendor/d3.min.js", "vendor/plot.umd.min.js", "charts.js", "page.js")
 _VERDICTS = {"holds": "good", "does not hold": "bad"}
 #: How Styler calls its cells; short, since every cell has them.
 _CLASSES = {"row": "r", "col": "c", "data": "", "col_heading": "", "level": "l"}
@@ -52,6 +57,7 @@ class Section(NamedTuple):
     figures: Sequence[Mapping[str, str]] = ()
     tables: Sequence[str] = ()
     lines: Sequence[str] = ()
+    chart: str = ""
 
 
 class Group(NamedTuple):
@@ -64,6 +70,7 @@ class Group(NamedTuple):
     sure: Sequence[str]
     notes: Sequence[str]
     sections: Sequence[Section]
+    charts: Mapping[str, Any]
 
 
 def number(value: float, text: str) -> Markup:
@@ -107,21 +114,33 @@ def table(
     )
 
 
-def write_page(path: Path, template: str, *, scripts: Sequence[str] = ("page.js",), **values: Any) -> Path:
-    """Write a page from its template, with the style sheet and the scripts inside."""
+def write_page(
+    path: Path, template: str, *, scripts: Sequence[str] = ("page.js",), data: Any = None, **values: Any
+) -> Path:
+    """Write a page from its template, with the style sheet, the scripts and their data inside."""
     script = "\n".join(f"(() => {{\n{_text(name)}}})();" for name in scripts)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     environment = Environment(
         loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     page = environment.get_template(template).render(
-        **values, css=Markup(_text("page.css")), script=Markup(script), script_hash=f"sha256-{digest}"
+        **values,
+        css=Markup(_text("page.css")),
+        data=Markup(_json(data)),
+        script=Markup(script),
+        script_hash=f"sha256-{digest}",
     )
     return write_whole(path, page.encode("utf-8", "backslashreplace"))
 
 
 def _text(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _json(data: Any) -> str:
+    # Inside a script element only these could end it or be taken for markup.
+    packed = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return packed.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def write(
@@ -151,6 +170,8 @@ def write(
     return write_page(
         path,
         "page.html",
+        scripts=_SCRIPTS if groups else ("page.js",),
+        data=[group.charts for group in groups],
         title=f"Study {study}" if study else "Feature rankers compared",
         places=places(comparisons),
         intro="" if groups or not absent else sentences.gaps(0, 0, list(absent)),
@@ -181,6 +202,7 @@ def _group(
     here, scores = list(done["dataset"].unique()), c.scores["best_f1"]
     n_asked = group.expected["dataset"].nunique()
     cost = cost_quality(c.scores["fit_seconds"], {"best_f1": scores})
+    charts = _charts(c, own, cost)
     cost = cost[cost["dataset"] == ""]
     notes = [
         *c.same_lines,
@@ -215,14 +237,43 @@ def _group(
             score=group.kind.score,
         ),
         notes=[line for line in notes if line],
-        sections=_sections(c, own, drawn, cost.set_index("ranker")["seconds"], named=named),
+        sections=_sections(c, own, drawn, cost.set_index("ranker")["seconds"], charts, named=named),
+        charts=charts,
     )
 
 
+def _charts(c: Comparison, own: str, cost: pd.DataFrame) -> dict[str, Any]:
+    """Pack what charts show: points of (data set, number of the ranker, x, y), to six digits."""
+    order = {ranker: place for place, ranker in enumerate(c.rankers)}
+
+    def points(frame: pd.DataFrame, x: str, y: str) -> list[list[Any]]:
+        frame = frame[(frame[x] > 0) & frame[y].map(math.isfinite)]
+        columns = (frame["dataset"], frame["ranker"].map(order), frame[x], frame[y])
+        return [
+            [str(dataset), int(ranker), float(f"{a:.6g}"), float(f"{b:.6g}")]
+            for dataset, ranker, a, b in zip(*columns, strict=True)
+        ]
+
+    return {
+        "id": own,
+        "score": c.group.kind.score,
+        "rankers": [{"name": c.labels[each], "color": ranker_color(each)} for each in c.rankers],
+        "curves": points(c.curves, "n_features", "rf1_mean"),
+        "cost": points(cost, "seconds", "quality"),
+    }
+
+
 def _sections(
-    c: Comparison, own: str, drawn: Sequence[Any], took: pd.Series, *, named: bool
+    c: Comparison,
+    own: str,
+    drawn: Sequence[Any],
+    took: pd.Series,
+    charts: Mapping[str, Any],
+    *,
+    named: bool,
 ) -> list[Section]:
     said, f1 = c.group.kind.said, c.group.kind.score
+    stand_ins = [c.labels[each] for each in c.rankers if stands_for(each) != each]
 
     def figures(*begin: str) -> list[dict[str, str]]:
         mine = [each for each in drawn if each.of == c.group.name]
@@ -239,6 +290,7 @@ def _sections(
             f"r{f1} is {f1} with the best features divided by {f1} with all features. Above 1, the learner does "
             "better without the other features.",
             figures("rf1", "convergence"),
+            chart="curves" if charts["curves"] else "",
         ),
         Section(
             "pairs",
@@ -248,8 +300,9 @@ def _sections(
             f"{sentences.sampled(None if c.posterior is None else c.posterior.table)}",
             figures("posterior"),
             [_pairs(c, own, named=named)],
+            lines=[stand_ins_said(stand_ins)] if stand_ins else [],
         ),
-        Section("times", "Times", "", figures("times")),
+        Section("times", "Times and quality", "", figures("times"), chart="cost" if charts["cost"] else ""),
         Section(
             "similarity",
             "Similarity of rankers",
@@ -279,9 +332,13 @@ def _sections(
         Section("missing", "Missing", tables=[_missing(c, own), _failures(c, own)], lines=c.missing_lines),
     ]
     return [
-        part._replace(id=f"{own}-{part.id}", about=said(part.about))
+        part._replace(
+            id=f"{own}-{part.id}",
+            about=said(part.about),
+            chart=part.chart and f"{own}-{part.chart}-chart",
+        )
         for part in parts
-        if part.figures or part.tables or part.lines
+        if part.figures or part.tables or part.lines or part.chart
     ]
 
 

@@ -1,5 +1,7 @@
 """The report page in a real browser: sorted, filtered, attacked, offline, on a screen and on a phone."""
 
+import re
+
 import browser as browsers
 import pages
 import pytest
@@ -84,6 +86,37 @@ def test_typed_words_choose_lines_of_all_tables(few):
     page.locator("#filter").press("Enter")  # sends nothing, leaves the page as it is
     page.locator("#filter").fill("")
     assert len(column(page, "g0-all", 1)) == int(comparison.summary["complete"].sum())
+
+
+@pytest.mark.parametrize("dataset", ["chess", "madelon"])
+def test_pointing_at_a_curve_tells_its_ranker_and_value(few, dataset):
+    page, comparison = few
+    chart = page.locator("#g0-curves-chart")
+    chart.locator("select").select_option(dataset)
+    chart.scroll_into_view_if_needed()
+    curves = comparison.curves[comparison.curves["dataset"] == dataset]
+    assert chart.locator("svg [aria-label=line] path").count() == curves["ranker"].nunique()
+    box = chart.locator("svg").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 3)
+    tip = chart.locator("[aria-label=tip] text").text_content().replace("\u200b", "")
+    size, value = re.search(r"(\d+) features: rF1 (\d\.\d{3})$", tip).groups()
+    near = curves[(curves["n_features"] == int(size)) & (curves["rf1_mean"].map("{:.3f}".format) == value)]
+    assert any(comparison.labels[ranker] in tip for ranker in near["ranker"])
+
+
+def test_pointing_at_a_dot_tells_seconds_and_quality(few):
+    page, comparison = few
+    chart = page.locator("#g0-cost-chart")
+    chart.locator("select").select_option("madelon")
+    chart.scroll_into_view_if_needed()
+    assert chart.locator("svg circle").count() == 4
+    chart.locator("svg circle").nth(1).hover(force=True)
+    tip = chart.locator("[aria-label=tip] text").text_content().replace("\u200b", "")
+    score = comparison.scores["best_f1"].loc["madelon", "good"]
+    seconds = comparison.scores["fit_seconds"].loc["madelon", "good"]
+    assert tip.startswith(pages.RANKERS["good"][0])
+    assert tip.endswith(f"max F1 {score:.3f}")
+    assert float(re.search(r"([\d.]+) s,", tip)[1]) == pytest.approx(seconds, rel=0.01)
 
 
 def test_names_never_run_and_nothing_is_asked_for(browser, made):
