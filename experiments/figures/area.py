@@ -26,28 +26,7 @@ def figure(
     labels: Mapping[str, str] | None = None,
     score: str = "F1",
 ) -> Figure:
-    """Draw a heat map, and beside it the means.
-
-    Parameters
-    ----------
-    areas : DataFrame
-        From :func:`experiments.analysis.scores.averages` of AUrF1, best first.
-    table : DataFrame
-        Data sets × rankers (:func:`experiments.analysis.scores.score_table`); what is NaN is hatched.
-    title : str
-        Above the axes.
-    note : str, default=""
-        Small print.
-    labels : mapping, optional
-        Ranker → name to show.
-    score : str, default="F1"
-        What the curves are relative to all features in.
-
-    Returns
-    -------
-    Figure
-        Rankers in the order of ``areas``; below them those that are not in it.
-    """
+    """Draw a heat map, and beside it the means."""
     if not table.size or not table.notna().any(axis=None):
         return empty(title, f"no ranker has an AUr{score} on any data set", note)
     labels = dict(labels or {})

@@ -17,17 +17,7 @@ _AXES_HEIGHT = 1.5
 
 
 def draw(axes: Axes, points: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
-    """Draw one data set.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    points : DataFrame
-        From :func:`experiments.analysis.curves.convergence`, one data set.
-    looks : mapping
-        Family → look.
-    """
+    """Draw one data set."""
     for family, mine in points.groupby("family", sort=False):
         look = looks[str(family)]
         axes.vlines(
@@ -62,23 +52,7 @@ def draw(axes: Axes, points: pd.DataFrame, looks: Mapping[str, style.Look]) -> N
 
 
 def figure(points: pd.DataFrame, *, title: str, note: str = "", score: str = "F1") -> Figure:
-    """Make the whole figure, two panels in a row.
-
-    Parameters
-    ----------
-    points : DataFrame
-        From :func:`experiments.analysis.curves.convergence`.
-    title : str
-        Above the panels.
-    note : str, default=""
-        Small print.
-    score : str, default="F1"
-        What the curves are relative to all features in.
-
-    Returns
-    -------
-    Figure
-    """
+    """Make the whole figure, two panels in a row."""
     if not len(points):
         return empty(title, "no ranker is complete on any data set", note)
     datasets = list(dict.fromkeys(points["dataset"]))

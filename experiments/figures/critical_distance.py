@@ -36,21 +36,7 @@ _MOST_TICKS = 11
 
 
 def draw(axes: Axes, comparison: Any, *, labels: Mapping[str, str] | None = None) -> None:
-    """Draw a diagram into axes that :func:`figure` has made, or into any others.
-
-    Positions are average ranks in x and inches below the rank axis in y. The names stand beside the axes, the
-    better half on the left: they lie outside the range of x, on rows of their own, so nothing can run into
-    them.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where to. Its limits are set; leave room on both sides of it.
-    comparison : RankComparison
-        From :func:`experiments.analysis.critical_distance.compare_ranks`.
-    labels : mapping, optional
-        Ranker → name to show; by default the ranker itself. May have line breaks.
-    """
+    """Draw a diagram into axes that :func:`figure` has made, or into any others."""
     labels = labels or {}
     ranks = comparison.average_ranks
     n = len(ranks)
@@ -102,24 +88,7 @@ def figure(
     labels: Mapping[str, str] | None = None,
     width: float = style.PAGE_WIDTH,
 ) -> Figure:
-    """Make the whole figure: diagram, and below it the data sets it stands on.
-
-    Parameters
-    ----------
-    comparison, labels
-        See :func:`draw`.
-    title : str
-        Above the diagram.
-    note : str, default=""
-        More small print, after the data sets.
-    width : float, optional
-        Inches; as wide as a page by default.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Not registered anywhere, so nothing has to be closed.
-    """
+    """Make the whole figure: diagram, and below it the data sets it stands on."""
     labels = {name: (labels or {}).get(name, name) for name in comparison.average_ranks.index}
     with style.applied():
         made = Figure(figsize=(width, 1.0))
@@ -156,19 +125,7 @@ def figure(
 
 
 def small_print(comparison: Any, labels: Mapping[str, str] | None = None) -> list[str]:
-    """Say in words which data sets were used, which left out and why, and what the tests found.
-
-    Parameters
-    ----------
-    comparison : RankComparison
-    labels : mapping, optional
-        Ranker → name to show.
-
-    Returns
-    -------
-    list of str
-        One sentence or two each.
-    """
+    """Say in words which data sets were used, which left out and why, and what the tests found."""
     labels = labels or {}
 
     def named(rankers):

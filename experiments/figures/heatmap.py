@@ -24,23 +24,7 @@ def heat_map(
     size: float = 5.5,
     hidden: np.ndarray | None = None,
 ) -> None:
-    """Draw a table as coloured cells; a cell without a number is hatched, never coloured.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to; limits and ticks are set, x ticks on top-to-bottom text.
-    table : DataFrame
-        Rows from top to bottom, columns from left to right; names are the ticks.
-    low, high : float
-        Ends of the colours.
-    numbers : int or None, default=2
-        With how many decimals numbers are written into cells; None: not at all.
-    size : float, default=5.5
-        Points of those numbers.
-    hidden : ndarray of bool, optional
-        Cells that are not drawn at all.
-    """
+    """Draw a table as coloured cells; a cell without a number is hatched, never coloured."""
     values = table.to_numpy(dtype=float)
     hidden = np.zeros(values.shape, dtype=bool) if hidden is None else hidden
     shown = np.ma.masked_array(values, mask=np.isnan(values) | hidden)
@@ -80,17 +64,7 @@ def heat_map(
 
 
 def scale(axes: Axes, *, low: float, high: float, label: str) -> None:
-    """Draw what the colours mean.
-
-    Parameters
-    ----------
-    axes : Axes
-        A thin upright strip; its name stands above it.
-    low, high : float
-        Ends of the colours.
-    label : str
-        What they stand for.
-    """
+    """Draw what the colours mean."""
     top = high if high > low else low + 1
     axes.imshow(
         np.linspace(top, low, 256)[:, None],

@@ -26,20 +26,7 @@ _TO_PATH = TextToPath()
 
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float) -> float:
-    """Measure a line of text in the figures' font.
-
-    Parameters
-    ----------
-    text : str
-        One line.
-    size : float
-        Points.
-
-    Returns
-    -------
-    float
-        Inches.
-    """
+    """Measure a line of text in the figures' font."""
     font = FontProperties(family=style.FONT, size=size)
     with style.without_glyph_warnings():
         width, _, _ = _TO_PATH.get_text_width_height_descent(text, font, ismath=False)
@@ -47,22 +34,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def wrapped(text: str, width: float, size: float = NOTE) -> list[str]:
-    """Break text into lines that fit.
-
-    Parameters
-    ----------
-    text : str
-        Paragraphs by line breaks.
-    width : float
-        Inches.
-    size : float, default=6
-        Points.
-
-    Returns
-    -------
-    list of str
-        Words are broken after hyphens, and anywhere when wider than a line.
-    """
+    """Break text into lines that fit."""
     lines = []
     for paragraph in text.splitlines():
         line = ""
@@ -85,22 +57,7 @@ def wrapped(text: str, width: float, size: float = NOTE) -> list[str]:
 
 
 def shortened(text: str, width: float = LONGEST, size: float = TICK) -> str:
-    """Cut a name down to a width: its beginning and its end, with an ellipsis between them.
-
-    Parameters
-    ----------
-    text : str
-        One line.
-    width : float, default=2.2
-        Inches.
-    size : float, default=7
-        Points.
-
-    Returns
-    -------
-    str
-        The text itself where it fits.
-    """
+    """Cut a name down to a width: its beginning and its end, with an ellipsis between them."""
     if text_width(text, size) <= width:
         return text
     kept = len(text) - 1
@@ -124,13 +81,7 @@ def _pieces(paragraph: str) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Legend:
-    """Entries below the axes.
-
-    Attributes
-    ----------
-    handles, labels : sequence
-        As matplotlib's ``legend`` takes them.
-    """
+    """Entries below the axes."""
 
     handles: Sequence = ()
     labels: Sequence[str] = ()
@@ -153,21 +104,7 @@ class Legend:
 
 @dataclass
 class Sheet:
-    """A figure with axes at places given in inches.
-
-    Parameters
-    ----------
-    width : float
-        Of the figure.
-    height : float
-        Of the part between title and small print: axes with their ticks and labels.
-    title : str
-        Broken into lines.
-    note : str
-        Small print, paragraphs by line breaks; broken into lines.
-    legend : Legend, optional
-        Between axes and small print.
-    """
+    """A figure with axes at places given in inches."""
 
     width: float
     height: float
@@ -220,19 +157,7 @@ class Sheet:
             )
 
     def axes(self, left: float, bottom: float, width: float, height: float, **settings: Any) -> Axes:
-        """Add axes.
-
-        Parameters
-        ----------
-        left, bottom, width, height : float
-            Inches; the bottom counts from that of the middle part.
-        **settings
-            For ``Figure.add_axes``.
-
-        Returns
-        -------
-        Axes
-        """
+        """Add axes."""
         place = (
             left / self.width,
             (self._below + bottom) / self._total,
@@ -243,36 +168,12 @@ class Sheet:
 
 
 def room_for(labels: Iterable[str], *, least: float = 0.4) -> float:
-    """Return the width that tick labels take beside an axis, inches.
-
-    Parameters
-    ----------
-    labels : iterable of str
-        All in one line; drawn as :func:`shortened` has them.
-    least : float, default=0.4
-        Never less than this.
-
-    Returns
-    -------
-    float
-    """
+    """Return the width that tick labels take beside an axis, inches."""
     return max(least, max((text_width(shortened(label), TICK) for label in labels), default=0) + 0.12)
 
 
 def empty(title: str, why: str, note: str = "") -> Figure:
-    """Make a figure that says why there is nothing to see.
-
-    Parameters
-    ----------
-    title, note : str
-        As elsewhere.
-    why : str
-        In the middle.
-
-    Returns
-    -------
-    Figure
-    """
+    """Make a figure that says why there is nothing to see."""
     lines = wrapped(why, style.COLUMN_WIDTH - 0.3, _TITLE)
     height = max(0.7, _TITLE_ROW * len(lines) + 0.2)
     with style.applied():

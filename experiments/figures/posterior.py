@@ -22,18 +22,7 @@ _EQUAL = "#595959"
 
 
 def project(draws: np.ndarray) -> np.ndarray:
-    """Place probabilities in the triangle.
-
-    Parameters
-    ----------
-    draws : ndarray, shape (n, 3)
-        (a better, equal, b better); rows sum to 1.
-
-    Returns
-    -------
-    ndarray, shape (n, 2)
-        a's corner is (0, 0), b's (1, 0), that of no difference (½, √3/2), as in baycomp's plots.
-    """
+    """Place probabilities in the triangle."""
     draws = np.asarray(draws, dtype=float)
     return np.column_stack([draws[:, 2] + draws[:, 1] / 2, draws[:, 1] * _HEIGHT])
 
@@ -46,21 +35,7 @@ def draw(
     *,
     colors: tuple[str, str, str] = (_EQUAL, _EQUAL, _EQUAL),
 ) -> None:
-    """Draw one triangle.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to; its axis is switched off.
-    draws : ndarray, shape (n, 3)
-        See :func:`project`.
-    probabilities : sequence of 3 float
-        Of the whole posterior: a better, no difference, b better; written at the corners.
-    names : tuple of str
-        Of a and b, for the corners.
-    colors : tuple of str
-        Of draws that favour a, no difference and b.
-    """
+    """Draw one triangle."""
     axes.set_axis_off()
     axes.set_aspect("equal")
     corners = np.array([[0, 0], [1, 0], [0.5, _HEIGHT], [0, 0]])
@@ -99,27 +74,7 @@ def figure(
     labels: Mapping[str, str] | None = None,
     n_columns: int = 2,
 ) -> Figure:
-    """Draw several triangles side by side.
-
-    Parameters
-    ----------
-    pairs : sequence of (a, b)
-        In order, row by row; those without draws are left out.
-    draws, probabilities : mapping
-        (a, b) → see :func:`draw`.
-    title : str
-        Above all.
-    note : str, default=""
-        Small print.
-    labels : mapping, optional
-        Ranker → name to show.
-    n_columns : int, default=2
-        Triangles in a row.
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw several triangles side by side."""
     shown = [pair for pair in pairs if len(draws.get(pair, ()))]
     if not shown:
         return empty(title, "no pair of rankers could be tested", note)

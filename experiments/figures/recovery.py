@@ -27,17 +27,7 @@ _TITLE_CHARACTERS = 28
 def draw(
     axes: Axes, shares: pd.DataFrame, *, labels: Mapping[str, str], looks: Mapping[str, style.Look]
 ) -> None:
-    """Draw one family of data sets.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where to. Its limits and scales are set.
-    shares : DataFrame
-        From :func:`experiments.analysis.measurements.recovered`, one family.
-    labels, looks : mapping
-        Ranker → name to show, and look.
-    """
+    """Draw one family of data sets."""
     for ranker, points in shares.groupby("ranker", sort=False):
         look = looks[ranker]
         axes.plot(
@@ -71,24 +61,7 @@ def figure(
     looks: Mapping[str, style.Look] | None = None,
     note: str = "",
 ) -> Figure:
-    """Make the whole figure: two panels in a row, below them the legend, below that a note.
-
-    Parameters
-    ----------
-    shares : DataFrame
-        From :func:`experiments.analysis.measurements.recovered`; at least one line.
-    labels : mapping, optional
-        Ranker → name to show; by default the ranker itself.
-    looks : mapping, optional
-        Ranker → look; by default :func:`experiments.figures.style.ranker_looks`.
-    note : str, default=""
-        Small print after what is drawn.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Not registered anywhere, so nothing has to be closed.
-    """
+    """Make the whole figure: two panels in a row, below them the legend, below that a note."""
     labels = dict(labels or {})
     rankers = list(dict.fromkeys(shares["ranker"]))
     looks = looks or style.ranker_looks(rankers)

@@ -43,22 +43,7 @@ def draw(
     looks: Mapping[str, style.Look] | None = None,
     score: str = "F1",
 ) -> None:
-    """Draw the curves of one data set.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where to. Its limits, scales and labels are set.
-    curves : DataFrame
-        From :func:`experiments.analysis.curves.rf1_curve`, one data set and protocol. Points without a value
-        are left out; so are bands.
-    labels : mapping, optional
-        Ranker → name to show; by default the ranker itself.
-    looks : mapping, optional
-        Ranker → look; by default :func:`experiments.figures.style.ranker_looks`.
-    score : str, default="F1"
-        What is relative to that of all features.
-    """
+    """Draw the curves of one data set."""
     labels = labels or {}
     looks = looks or style.ranker_looks(list(curves["ranker"]))
     axes.axhline(1.0, color="0.45", linewidth=0.8, zorder=1, gid="all features")
@@ -108,22 +93,7 @@ def figure(
     looks: Mapping[str, style.Look] | None = None,
     score: str = "F1",
 ) -> Figure:
-    """Make the whole figure, one column wide: axes, below them the legend, below that a note.
-
-    Parameters
-    ----------
-    curves, labels, looks, score
-        See :func:`draw`.
-    title : str
-        Above the axes.
-    note : str, default=""
-        Small print; lines are broken where they are too long.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Not registered anywhere, so nothing has to be closed.
-    """
+    """Make the whole figure, one column wide: axes, below them the legend, below that a note."""
     labels = {ranker: (labels or {}).get(ranker, ranker) for ranker in curves["ranker"].unique()}
     n_columns = 2 if all(text_width(label, 7) <= _LABEL_WIDTH[2] for label in labels.values()) else 1
     labels = {key: "\n".join(wrapped(label, _LABEL_WIDTH[n_columns], 7)) for key, label in labels.items()}
@@ -191,17 +161,7 @@ def _limit_x(axes: Axes, sizes: np.ndarray) -> None:
 
 
 def limit_y(axes: Axes, curves: pd.DataFrame, score: str = "F1") -> None:
-    """Set the limits of y so that every mean is in sight, and of the bands what does not flatten the lines.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where to.
-    curves : DataFrame
-        As for :func:`draw`.
-    score : str, default="F1"
-        As for :func:`draw`; only F1 is never negative.
-    """
+    """Set the limits of y so that every mean is in sight, and of the bands what does not flatten the lines."""
     means = curves["rf1_mean"].dropna().to_numpy()
     if means.size == 0:
         axes.set_ylim(0, 1.1)
@@ -229,33 +189,7 @@ def in_panels(
     same: Sequence[Sequence[str]] = (),
     score: str = "F1",
 ) -> Figure:
-    """Draw small multiples with the same axes.
-
-    Parameters
-    ----------
-    curves : DataFrame
-        From :func:`experiments.analysis.curves.rf1_curve`, one data set and protocol.
-    title : str
-        Above the panels.
-    note : str, default=""
-        Small print.
-    panels : mapping of str to str
-        Ranker → name of its panel. Panels stand in the order of ``curves``.
-    labels : mapping of str to str, optional
-        Ranker → name to show in its panel's legend.
-    banded : collection of str, default=()
-        Rankers whose bands are drawn; their names in the legend say so.
-    same : sequence of sequence of str, default=()
-        Rankers that are the same on this data set. Those of one panel are one line, under all their names.
-    score : str, default="F1"
-        As for :func:`draw`.
-
-    Returns
-    -------
-    Figure
-        A ranker has the colour that it has everywhere (:func:`experiments.figures.style.ranker_looks`). The curves
-        of the other panels are thin grey lines without a name.
-    """
+    """Draw small multiples with the same axes."""
     if not len(curves):
         return empty(title, "no ranker is complete on this data set", note)
     labels = labels or {}

@@ -34,24 +34,7 @@ _POINTS_TITLES = {
 def adaptive_k(
     density: pd.DataFrame, *, title: str, note: str = "", labels: Mapping[str, str] | None = None
 ) -> Figure:
-    """Draw densities of the numbers of neighbours taken: a panel per ranker, a line per data set.
-
-    Parameters
-    ----------
-    density : DataFrame
-        From :func:`experiments.analysis.measurements.density_of_neighbors`. Where a data set has a single
-        number of neighbours, or too few for a density, they are ticks at the bottom.
-    title : str
-        Above the panels.
-    note : str, default=""
-        Small print.
-    labels : mapping, optional
-        Ranker → name to show.
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw densities of the numbers of neighbours taken: a panel per ranker, a line per data set."""
     if not len(density):
         return empty(title, "nothing has been measured", note)
     datasets, rankers = (list(dict.fromkeys(density[name])) for name in ("dataset", "ranker"))
@@ -90,23 +73,7 @@ def adaptive_k(
 
 
 def densities(points: pd.DataFrame, density: pd.DataFrame, *, title: str, note: str = "") -> Figure:
-    """Draw shares of non-zeros before and after sparsification, points over lines of equal density.
-
-    Parameters
-    ----------
-    points : DataFrame
-        ``dataset``, ``share_before``, ``share``.
-    density : DataFrame
-        From :func:`experiments.analysis.measurements.density_of_shares`; may be empty.
-    title : str
-        Above the axes.
-    note : str, default=""
-        Small print.
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw shares of non-zeros before and after sparsification, points over lines of equal density."""
     if not len(points):
         return empty(title, "nothing has been measured", note)
     datasets = list(dict.fromkeys(points["dataset"]))
@@ -139,22 +106,7 @@ def densities(points: pd.DataFrame, density: pd.DataFrame, *, title: str, note: 
 
 
 def latent_dimension(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
-    """Draw the points and the line of a latent dimension: a panel for each form of one data set's samples.
-
-    Parameters
-    ----------
-    points : DataFrame
-        From :func:`experiments.analysis.measurements.points`, kind "latent_dimension", one data set and
-        repeat. A slope of NaN has no line.
-    title : str
-        Above the panels.
-    note : str, default=""
-        Small print.
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw the points and the line of a latent dimension, a panel for each form of the samples."""
     if not len(points):
         return empty(title, "there are no points to fit a line to", note)
     kinds = list(dict.fromkeys(points["rows"]))
@@ -188,23 +140,7 @@ def latent_dimension(points: pd.DataFrame, *, title: str, note: str = "") -> Fig
 def phases(
     means: pd.DataFrame, *, title: str, note: str = "", labels: Mapping[str, str] | None = None
 ) -> Figure:
-    """Draw the share of a fit's time that each phase takes: a bar per data set and ranker, seconds beside it.
-
-    Parameters
-    ----------
-    means : DataFrame
-        From :func:`experiments.analysis.measurements.phase_means`, and ``total`` (seconds of all phases).
-    title : str
-        Above the bars.
-    note : str, default=""
-        Small print.
-    labels : mapping, optional
-        Ranker → name to show.
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw the share of a fit's time that each phase takes, a bar for each data set and ranker."""
     if not len(means):
         return empty(title, "no times are known", note)
     found = list(dict.fromkeys(means["phase"]))
@@ -241,21 +177,7 @@ def phases(
 
 
 def sparsification(points: pd.DataFrame, *, title: str, note: str = "") -> Figure:
-    """Draw the share of non-zeros left against ε, a line per data set; a hollow marker is the estimated ε.
-
-    Parameters
-    ----------
-    points : DataFrame
-        From :func:`experiments.analysis.measurements.points`, kind "sparsity".
-    title : str
-        Above the axes.
-    note : str, default=""
-        Small print.
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw the share of non-zeros left against ε, a line per data set; a hollow marker is the estimated ε."""
     if not len(points):
         return empty(title, "nothing has been measured", note)
     datasets = list(dict.fromkeys(points["dataset"]))

@@ -25,23 +25,7 @@ def figure(
     note: str = "",
     labels: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw the lower triangle of a similarity matrix; the diagonal is 1 and left out.
-
-    Parameters
-    ----------
-    similarity : DataFrame
-        Square, rankers × rankers, in the order to be drawn; NaN where there is no number.
-    title : str
-        Above the axes.
-    note : str, default=""
-        Small print.
-    labels : mapping, optional
-        Ranker → name to show.
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw the lower triangle of a similarity matrix; the diagonal is 1 and left out."""
     n = len(similarity)
     if n < 2:
         return empty(title, "similarity needs two complete rankers", note)

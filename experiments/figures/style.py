@@ -147,18 +147,7 @@ class Look:
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
-    """Give every name a look of its own, by its place: for data sets and the like.
-
-    Parameters
-    ----------
-    names : sequence of str
-        In a fixed order. Names of rankers get theirs from :func:`ranker_looks`.
-
-    Returns
-    -------
-    dict
-        Name → look. Colour, line style and marker have 7, 5 and 11 values, so 385 names differ.
-    """
+    """Give every name a look of its own, by its place: for data sets and the like."""
     return {
         name: Look(PALETTE[place % len(PALETTE)], *_line(place))
         for place, name in enumerate(dict.fromkeys(names))
@@ -166,19 +155,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 
 def ranker_color(ranker: str) -> str:
-    """Return the colour of a ranker, the same everywhere.
-
-    Parameters
-    ----------
-    ranker : str
-        Its name in rows. What is in brackets, and a target distance of a known ranker, change nothing, but for a
-        number of iterations: the fewer of them, the paler the colour.
-
-    Returns
-    -------
-    str
-        As ``"#0072B2"``.
-    """
+    """Return the colour of a ranker, the same everywhere."""
     known, _, settings = _parts(ranker)
     color = _KNOWN.get(known) or OWN_COLORS[zlib.crc32(known.encode()) % len(OWN_COLORS)]
     iterations = _ITERATIONS.search(settings)
@@ -186,20 +163,7 @@ def ranker_color(ranker: str) -> str:
 
 
 def ranker_looks(rankers: Sequence[str]) -> dict[str, Look]:
-    """Give every ranker its look.
-
-    Parameters
-    ----------
-    rankers : sequence of str
-        Names in rows.
-
-    Returns
-    -------
-    dict
-        Ranker → look. The colour goes by the name alone (:func:`ranker_color`). So do line style and marker, unless
-        another ranker before it in ``rankers`` has the same three: then it gets the next line style and marker.
-        Colours that are shared have 55 of those, so 55 rankers differ whatever their names.
-    """
+    """Give every ranker its look."""
     given: dict[str, Look] = {}
     for ranker in dict.fromkeys(rankers):
         color, place = ranker_color(ranker), _place(ranker)
@@ -242,18 +206,7 @@ def _line(place: int) -> tuple[str | tuple, str]:
 
 
 def areas(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Give every name a colour and a hatch.
-
-    Parameters
-    ----------
-    names : sequence of str
-        In a fixed order.
-
-    Returns
-    -------
-    dict
-        Name → (colour, hatch); 9 and 10 values, so 90 names differ.
-    """
+    """Give every name a colour and a hatch."""
     return {
         name: (AREAS[place % len(AREAS)], HATCHES[place % len(HATCHES)])
         for place, name in enumerate(dict.fromkeys(names))
@@ -287,23 +240,7 @@ def without_glyph_warnings() -> Iterator[None]:
 
 
 def legend(figure: Figure | Axes, handles: Sequence[Any], labels: Sequence[str], **settings: Any) -> Legend:
-    """Add a legend with every label in it; matplotlib by itself leaves out those that begin with ``_``.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure or matplotlib.axes.Axes
-        Where to.
-    handles : sequence of artist
-        One for each label.
-    labels : sequence of str
-        Any text, equal ones too.
-    **settings
-        For its ``legend``.
-
-    Returns
-    -------
-    matplotlib.legend.Legend
-    """
+    """Add a legend with every label in it; matplotlib by itself leaves out those that begin with ``_``."""
     made = figure.legend(list(handles), [str(place) for place in range(len(labels))], **settings)
     for text, label in zip(made.get_texts(), labels, strict=True):
         text.set_text(label)
@@ -311,11 +248,7 @@ def legend(figure: Figure | Axes, handles: Sequence[Any], labels: Sequence[str],
 
 
 class PowersOfTen(LogFormatterSciNotation):
-    """Formatter for the ticks of a logarithmic axis, such as "10⁻²": matplotlib's, without its markup.
-
-    Takes the parameters of ``matplotlib.ticker.LogFormatterSciNotation``; values that are no power of ten are
-    written as they are.
-    """
+    """Formatter for the ticks of a logarithmic axis, such as "10⁻²": matplotlib's, without its markup."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         """Write one tick; empty where matplotlib would write none."""
@@ -328,11 +261,7 @@ class PowersOfTen(LogFormatterSciNotation):
 
 @contextmanager
 def published() -> Iterator[None]:
-    """Save figures as small PNG files alone while the block runs: for what is kept in a repository.
-
-    A figure is one file then, with at most 256 colours: the most frequent of the drawing as they are, the others,
-    of the edges of lines and letters, by a median cut.
-    """
+    """Save figures as small PNG files alone while the block runs: for what is kept in a repository."""
     token = _PUBLISHED.set(True)
     try:
         yield
@@ -346,27 +275,7 @@ _MOST_COLORS, _EXACT_COLORS = 256, 160
 
 
 def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
-    """Save a figure as PNG and SVG, or inside :func:`published` as a small PNG.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        Drawn inside :func:`applied`.
-    folder : Path
-        Made when missing.
-    stem : str
-        File name without its ending.
-
-    Returns
-    -------
-    list of Path
-        The files, PNG first. Each is whole or not there, and the same figure gives the same bytes.
-
-    Raises
-    ------
-    BadInputError
-        If the folder cannot be written to.
-    """
+    """Save a figure as PNG and SVG, or inside :func:`published` as a small PNG."""
     small = _PUBLISHED.get()
     formats = (
         {"png": {"Software": None}}

@@ -26,21 +26,7 @@ def draw(
     labels: Mapping[str, str] | None = None,
     branches: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw the times.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to; its limits, scales and ticks are set. The fastest ranker is at the top.
-    times : DataFrame
-        From :func:`experiments.analysis.scores.averages` of times, at least one line.
-    seconds : DataFrame
-        Data sets × rankers; those in ``times.attrs["datasets"]`` become small dots.
-    labels : mapping, optional
-        Ranker → name to show.
-    branches : mapping, optional
-        Ranker → branch; each has its marker. Colours are the rankers'.
-    """
+    """Draw the times."""
     labels, branches = labels or {}, branches or {}
     markers = _markers(branches)
     shared = seconds.loc[times.attrs["datasets"]]
@@ -88,23 +74,7 @@ def figure(
     branches: Mapping[str, str] | None = None,
     nothing: str = "no ranker is complete on any data set",
 ) -> Figure:
-    """Make the whole figure.
-
-    Parameters
-    ----------
-    times, seconds, labels, branches
-        See :func:`draw`; ``times`` may be empty.
-    title : str
-        Above the axes.
-    note : str, default=""
-        Small print.
-    nothing : str
-        Why there is nothing to see, where ``times`` is empty.
-
-    Returns
-    -------
-    Figure
-    """
+    """Make the whole figure."""
     if not len(times):
         return empty(title, nothing, note)
     labels = dict(labels or {})
@@ -126,10 +96,7 @@ def figure(
 
 
 def _markers(branches: Mapping[str, str]) -> dict[str, str]:
-    """Give every branch a marker, in the order of rankers; "" is of those without a branch.
-
-    Those of the project have theirs in every figure; others have what is left.
-    """
+    """Give every branch a marker, in the order of rankers; "" is of those without a branch."""
     own = style.looks(BRANCHES)
     names = dict.fromkeys(branches.values())
     looks = style.looks([*BRANCHES, *(name for name in names if name not in own)])

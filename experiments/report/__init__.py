@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,12 +16,12 @@ from experiments.analysis.groups import Group, groups_of
 from experiments.analysis.same_rankers import same_rankers
 from experiments.analysis.selection import expected_of, failures, select
 from experiments.analysis.summary import complete, incomplete, publishable, summary
-from experiments.paths import write_whole
 from experiments.report import curves as drawn_curves
-from experiments.report import measurements, rankings, status
+from experiments.report import measurements, status, tables
 from experiments.report.console import Console
+from experiments.report.figures import Drawn
 from experiments.report.names import Names
-from experiments.report.place import places
+from experiments.report.sentences import places
 from experiments.tasks import TASKS
 
 __all__ = ["show", "status"]
@@ -41,49 +40,7 @@ def show(
     notes: Sequence[str] = (),
     feature_names: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Path]:
-    """Show a study: print tables, then write CSV files and figures.
-
-    Files are written for a data set and protocol of which at least one ranker is complete:
-    ``tables/<study>_<data set>_<protocol>.csv`` and ``figures/<study>_<data set>_<protocol>_rf1.png`` and ``.svg``
-    (``rr2`` for a numeric target), and without a study's name ``<data set>_<protocol>_<rankers>``
-    (:mod:`experiments.report.names`). Rankers of which a fold is missing or failed are listed with the reason and
-    not compared. What a protocol measures instead of rankings has a line each, and a table of its own. Before all
-    else stands the place of a ranker that was added (``also=``).
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows (columns of ``experiments.schema.ROW_SCHEMA``), as from ``experiments.execution.runner``; may lack
-        cells.
-    configs : sequence of mapping
-        Resolved configurations: what the study asks for.
-    paths : mapping
-        ``results``: the folder.
-    out : text file, optional
-        Where to print; standard output when not given.
-    absent : mapping of str to str, optional
-        Data set that is not here → why; listed, and otherwise left out.
-    whole : bool, default=False
-        Whether the study as a whole is reported. The first time its posteriors take minutes.
-    arguments : sequence of str
-        What was typed, for the commands on the page.
-    claims : DataFrame, optional
-        The paper's claims, checked on more rows than this study's; by default they are checked on its own.
-    notes : sequence of str, default=()
-        Printed before the tables, a line each.
-    feature_names : mapping of str to sequence of str, optional
-        Data set → names of its features, where they are known; else the names in the rows are shown.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-
-    Raises
-    ------
-    BadInputError
-        If the results folder cannot be written to. The tables have been printed by then.
-    """
+    """Show a study: print tables, then write CSV files and figures."""
     absent, asked, results = absent or {}, configs, Path(paths["results"])
     names = Names(asked)
     configs = [config for config in configs if config["dataset_key"] not in absent]
@@ -112,8 +69,9 @@ def show(
     named = any("study" in each for each in asked)  # whose report has a table of all data sets
     chosen = None if named and len(expected) > 1 else best_features(selection, names=feature_names)
     if len(expected) == 1 and chosen is not None:
-        console.best_features(chosen, rankings.best_features_notes(chosen))
+        console.best_features(chosen, tables.best_features_notes(chosen))
     written: list[Path] = []
+    drawn: list[Drawn] = []
     try:
         if measured:
             draw = not (whole and named)  # else the whole study is drawn below
@@ -124,13 +82,17 @@ def show(
                 mine = curves[(curves["dataset"] == dataset) & (curves["protocol"] == protocol)]
                 stem = names.of_pair(dataset, protocol)
                 group = _group(parts, dataset, protocol)
-                written += _write(part, mine, group, same[dataset, protocol], results, stem)
+                files, figure = _write(part, mine, group, same[dataset, protocol], results, stem)
+                written += files
+                drawn.append(figure)
                 if chosen is not None and not named:
                     mine = chosen[(chosen["dataset"] == dataset) & (chosen["protocol"] == protocol)]
-                    written += rankings.write_best_features_of_pair(mine, stem, results)
+                    if len(mine):
+                        mine = mine.drop(columns="protocol")
+                        written.append(tables.write_csv(mine, results, stem, "best_features"))
         if whole and (named or _has_rows(frame, configs)):
             known = feature_names or {}
-            written += _whole(frame, asked, results, console, absent, arguments, claims, known)
+            written += _whole(frame, asked, results, console, absent, arguments, claims, known, drawn)
     finally:
         written = list(dict.fromkeys(written))
         console.written(written)
@@ -152,6 +114,7 @@ def _whole(
     arguments: Sequence[str],
     claims: pd.DataFrame | None,
     feature_names: Mapping[str, Sequence[str]],
+    drawn: Sequence[Drawn],
 ) -> list[Path]:
     from experiments.report import page, study
 
@@ -181,7 +144,7 @@ def _whole(
         arguments=arguments,
         absent=absent,
         claims=found.claims,
-        drawn=found.drawn,
+        drawn=[*drawn, *found.drawn],
         unmeasured=found.unmeasured,
     )
     return [*found.written, path]
@@ -198,18 +161,19 @@ def _write(
     same: Sequence[Sequence[str]],
     results: Path,
     stem: str,
-) -> list[Path]:
+) -> tuple[list[Path], Drawn]:
     """Write the table and the figure of one data set and protocol."""
     from experiments.figures import style
 
-    text = io.StringIO()
     shown = publishable(part)
     of = {ranker: mine[0] for mine in same for ranker in mine[1:]}
     same_as = [of.get(ranker, "") for ranker in shown["ranker"]]
     shown.insert(shown.columns.get_loc("ranker") + 1, "same_as", same_as)
     task = TASKS["multiclass"] if group is None else group.kind
     shown = task.columns(shown)
-    shown.to_csv(text, index=False, lineterminator="\n")
-    written = [write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode())]
-    figure = drawn_curves.figure(part, curves, group, same)
-    return written + style.save(figure, results / "figures", f"{stem}_{task.column('rf1')}")
+    written = [tables.write_csv(shown, results, stem)]
+    figure, stem = drawn_curves.figure(part, curves, group, same), f"{stem}_{task.column('rf1')}"
+    files = style.save(figure, results / "figures", stem)
+    title = f"{part['dataset'].iloc[0]}: r{task.score} of the best features"
+    name = "" if group is None else group.name
+    return [*written, *files], Drawn("rf1", name, stem, title, "", tuple(files))

@@ -33,18 +33,7 @@ _MATRIX_COLUMN = 12
 
 
 def significant(mean: float, sd: float = math.nan) -> str:
-    """Write a duration or the like with about three digits, and its deviation with as many places.
-
-    Parameters
-    ----------
-    mean, sd : float
-        Not negative; NaN for none.
-
-    Returns
-    -------
-    str
-        Such as ``"12.3 ± 0.4"``; ``"–"`` without a mean, and no second part without a deviation.
-    """
+    """Write a duration or the like with about three digits, and its deviation with as many places."""
     if math.isnan(mean):
         return "–"
     places = 0 if mean >= 100 else 1 if mean >= 10 else 2 if mean >= 1 else 3 if mean >= 0.1 else 4
@@ -64,14 +53,7 @@ def _number(value: float) -> str:
 
 
 class Console:
-    """Prints the parts of a report.
-
-    Parameters
-    ----------
-    out : text file
-        On a terminal its width is used, up to 100 columns, and colours; anything else gets 100 columns of plain
-        text. Signs that its encoding lacks are written in ASCII, and tables then have lines of ASCII.
-    """
+    """Prints the parts of a report."""
 
     def __init__(self, out: TextIO):
         self._out = out
@@ -91,19 +73,7 @@ class Console:
         same: str = "",
         task: Task = TASKS["multiclass"],
     ) -> None:
-        """Print one data set under one protocol.
-
-        Parameters
-        ----------
-        part : DataFrame
-            From :func:`experiments.analysis.summary.summary`, one data set and protocol.
-        compared, apart : DataFrame
-            Its complete and incomplete lines.
-        same : str, default=""
-            Rankers that are the same on it, in words (:func:`experiments.analysis.same_rankers.same_in_words`).
-        task : Task
-            Its kind of target.
-        """
+        """Print one data set under one protocol."""
         first = part.iloc[0]
         extent = f"{count(first['n_splits'], 'fold')} × {count(first['n_repeats'], 'repeat')}"
         self._print(
@@ -125,15 +95,7 @@ class Console:
                 self._item(f"{line.display_name}: {line.reason}{_so_far(line, task)}")
 
     def failures(self, failed: pd.DataFrame, expected: pd.DataFrame) -> None:
-        """List what failed, what took too long and what ran out of memory, each with when it is tried again.
-
-        Parameters
-        ----------
-        failed : DataFrame
-            From :func:`experiments.analysis.selection.failures`.
-        expected : DataFrame
-            From :func:`experiments.analysis.selection.expected_of`, for the names to show.
-        """
+        """List what failed, what took too long and what ran out of memory, each with when it is tried again."""
         if not len(failed):
             return
         keys = ["dataset", "protocol", "ranker"]
@@ -161,19 +123,7 @@ class Console:
         columns: Sequence[str],
         cells: Mapping[tuple[str, str], str],
     ) -> None:
-        """Print a table of rows × columns, below each other in parts when it is too wide.
-
-        Parameters
-        ----------
-        title : str
-            What the cells are.
-        corner : str
-            What the rows are.
-        rows, columns : sequence of str
-            Their names.
-        cells : mapping
-            (row, column) → text; left out where there is none.
-        """
+        """Print a table of rows × columns, below each other in parts when it is too wide."""
         self._print(self._text(f"\n{title}", style="bold"))
         widest = max((len(name) for name in rows), default=0)
         room = self._width - min(max(widest, len(corner)), 34) - 4
@@ -189,34 +139,16 @@ class Console:
             self._print(table)
 
     def paragraph(self, text: str) -> None:
-        """Print some text.
-
-        Parameters
-        ----------
-        text : str
-            Of one or more lines.
-        """
+        """Print some text."""
         self._print(self._text(text))
 
     def place(self, sentences: Sequence[str]) -> None:
-        """Print the places of added rankers.
-
-        Parameters
-        ----------
-        sentences : sequence of str
-            From :func:`experiments.report.place.places`.
-        """
+        """Print the places of added rankers."""
         for sentence in sentences:
             self._print(self._text(sentence, style="bold"))
 
     def absent(self, absent: Mapping[str, str]) -> None:
-        """List data sets that are not here.
-
-        Parameters
-        ----------
-        absent : mapping of str to str
-            Data set → why.
-        """
+        """List data sets that are not here."""
         if not absent:
             return
         self._print(
@@ -226,17 +158,7 @@ class Console:
             self._item(f"{name}: {reason.strip().splitlines()[0]}")
 
     def measurements(self, protocol: str, summed: pd.DataFrame, missing: Sequence[str]) -> None:
-        """Print what was measured under one protocol, a line each, and what was not.
-
-        Parameters
-        ----------
-        protocol : str
-            Its name.
-        summed : DataFrame
-            From :func:`experiments.analysis.measurements.summary`.
-        missing : sequence of str
-            What has no result, and why.
-        """
+        """Print what was measured under one protocol, a line each, and what was not."""
         self._print(self._text(f"\n{protocol}", style="bold"))
         repeated = len(summed) and summed["repeat"].max() > 0
         for line in summed.itertuples():
@@ -248,15 +170,7 @@ class Console:
                 self._item(line)
 
     def best_features(self, found: pd.DataFrame, notes: Sequence[str]) -> None:
-        """Print the features that one ranker chose on one data set.
-
-        Parameters
-        ----------
-        found : DataFrame
-            From :func:`experiments.analysis.best_features.best_features`; nothing is printed where it is empty.
-        notes : sequence of str
-            Printed below.
-        """
+        """Print the features that one ranker chose on one data set."""
         if not len(found):
             return
         shown = found[found["place"] <= _BEST]
@@ -275,13 +189,7 @@ class Console:
             self._print(Padding(self._text(note, style="dim"), (0, 0, 0, 1)))
 
     def claims(self, claims: pd.DataFrame) -> None:
-        """Print the paper's claims that a study is about, by outcome.
-
-        Parameters
-        ----------
-        claims : DataFrame
-            From :func:`experiments.analysis.claims.check.check`.
-        """
+        """Print the paper's claims that a study is about, by outcome."""
         if not len(claims):
             return
         self._print(self._text("\nthe paper's claims on these rows", style="bold"))
@@ -296,13 +204,7 @@ class Console:
                 self._item(f"{line.claim}: {where}{line.evidence}")
 
     def written(self, files: list[Path]) -> None:
-        """Say where files are, one a line and never broken, so that they can be copied.
-
-        Parameters
-        ----------
-        files : list of Path
-            What was written.
-        """
+        """Say where files are, one a line and never broken, so that they can be copied."""
         if not files:
             return
         self._print(self._text("\nwritten:"))

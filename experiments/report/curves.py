@@ -23,25 +23,7 @@ _MOST_LINES = 6
 def figure(
     part: pd.DataFrame, curves: pd.DataFrame, group: Group | None, same: Sequence[Sequence[str]]
 ) -> Any:
-    """Draw the curves of one data set and protocol.
-
-    Parameters
-    ----------
-    part : DataFrame
-        From :func:`experiments.analysis.summary.summary`, one data set and protocol.
-    curves : DataFrame
-        Its curves (:func:`experiments.analysis.curves.rf1_curve`).
-    group : Group or None
-        The group that the data set belongs to.
-    same : sequence of sequence of str
-        Rankers that are the same on this data set.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Up to :data:`MOST_BANDS` rankers in one pair of axes, each with its band; more in panels, each with the band
-        of its best ranker by AUrF1.
-    """
+    """Draw the curves of one data set and protocol."""
     # Drawing takes a second to import; whoever only reads the table has it by now.
     from experiments.figures import rf1_curve
 
@@ -65,23 +47,7 @@ def figure(
 
 
 def panels_of(group: Group, rankers: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Divide rankers into panels.
-
-    Parameters
-    ----------
-    group : Group
-        What they belong to.
-    rankers : sequence of str
-        Those that are drawn, in the study's order.
-
-    Returns
-    -------
-    panels : dict of str to str
-        Ranker → panel: the target distance for multi-label rankers, the ranker where the study varies iterations,
-        else its branch. More than six of a branch are divided evenly.
-    labels : dict of str to str
-        Ranker → what to call it in its panel, where that is not its name.
-    """
+    """Divide rankers into panels."""
     of = group.families.set_index("ranker").loc[list(rankers)]
     if (of["variant"] != "").all():
         return {each: f"target distance: {of.at[each, 'variant']}" for each in rankers}, of["panel"].to_dict()
@@ -98,20 +64,7 @@ def panels_of(group: Group, rankers: Sequence[str]) -> tuple[dict[str, str], dic
 
 
 def best_of_panels(part: pd.DataFrame, panels: Mapping[str, str]) -> list[str]:
-    """Choose the ranker of every panel with the highest AUrF1.
-
-    Parameters
-    ----------
-    part : DataFrame
-        From :func:`experiments.analysis.summary.summary`, one data set and protocol.
-    panels : mapping of str to str
-        Ranker → panel.
-
-    Returns
-    -------
-    list of str
-        The first of equal ones; none of a panel without an AUrF1.
-    """
+    """Choose the ranker of every panel with the highest AUrF1."""
     areas = part.set_index("ranker")["aurf1_micro_mean"].reindex(list(panels)).dropna()
     best: dict[str, str] = {}
     for ranker, area in areas.items():
@@ -134,23 +87,7 @@ def note(
     group: Group | None = None,
     panels: bool = False,
 ) -> str:
-    """Write the small print of a figure of curves.
-
-    Parameters
-    ----------
-    part : DataFrame
-        From :func:`experiments.analysis.summary.summary`, one data set and protocol.
-    same : sequence of sequence of str, default=()
-        Rankers that are the same on this data set.
-    group : Group, optional
-        What the rankers belong to.
-    panels : bool, default=False
-        Whether they are drawn in panels.
-
-    Returns
-    -------
-    str
-    """
+    """Write the small print of a figure of curves."""
     task = TASKS["multiclass"] if group is None else group.kind
     bands = "95 % confidence of the mean (corrected resampled t)"
     lines = [task.said("rF1: micro F1 / micro F1 of all features.")]

@@ -23,21 +23,10 @@ _SAME_TOLD = 3
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure on disk.
-
-    Attributes
-    ----------
-    figure : str
-        What it shows: "critical_distance_best_f1", "times", …
-    stem : str
-        File name without ending.
-    title, note : str
-        As on the figure; the note lists what is missing or failed.
-    files : tuple of Path
-        PNG and SVG, or PNG alone (:func:`experiments.figures.style.published`).
-    """
+    """A figure on disk: what it shows, of which group or study, and its files (PNG first)."""
 
     figure: str
+    of: str
     stem: str
     title: str
     note: str
@@ -45,18 +34,7 @@ class Drawn:
 
 
 class Drawing:
-    """Draws figures into one folder, one after the other.
-
-    Parameters
-    ----------
-    results : Path
-        The results folder.
-
-    Attributes
-    ----------
-    drawn : list of Drawn
-        So far.
-    """
+    """Draws figures into one folder, one after the other."""
 
     def __init__(self, results: Path):
         self._folder = Path(results) / "figures"
@@ -65,67 +43,25 @@ class Drawing:
     def add(
         self, name: str, of: str, make: Any, *frames: Any, title: str, note: str = "", **settings: Any
     ) -> None:
-        """Draw a figure and save it.
-
-        Parameters
-        ----------
-        name : str
-            What it shows; ends the file's name.
-        of : str
-            Of which group or study; begins the file's name.
-        make : callable
-            Draws: a function of ``experiments.figures``.
-        *frames, title, note, **settings
-            For it.
-        """
+        """Draw a figure and save it."""
         self.save(name, of, make(*frames, title=title, note=note, **settings), title, note)
 
     def nothing(self, name: str, of: str, why: str, *, title: str, note: str = "") -> None:
-        """Save a figure that says why there is nothing to see.
-
-        Parameters
-        ----------
-        name, of, title, note : str
-            As for :meth:`add`.
-        why : str
-            On the figure.
-        """
+        """Save a figure that says why there is nothing to see."""
         from experiments.figures import layout
 
         self.save(name, of, layout.empty(title, why, note), title, note)
 
     def save(self, name: str, of: str, figure: Any, title: str, note: str) -> None:
-        """Save a figure that is drawn.
-
-        Parameters
-        ----------
-        name, of, title, note : str
-            As for :meth:`add`.
-        figure : matplotlib.figure.Figure
-            Drawn.
-        """
+        """Save a figure that is drawn."""
         from experiments.figures import style
 
         stem = file_stem(of, name)
-        self.drawn.append(Drawn(name, stem, title, note, tuple(style.save(figure, self._folder, stem))))
+        self.drawn.append(Drawn(name, of, stem, title, note, tuple(style.save(figure, self._folder, stem))))
 
 
 def note_of(comparison: Comparison, *lines: str, same: bool = True) -> str:
-    """Join small print: what is special about a figure, which rankers are the same, what is missing from the group.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Its missing cells are listed, and the rankers that are the same.
-    *lines : str
-        Come first; empty ones are dropped.
-    same : bool, default=True
-        Whether the rankers that are the same are named: not where times are shown, which differ.
-
-    Returns
-    -------
-    str
-    """
+    """Join the small print of a figure: its own lines, equal rankers, and what is missing."""
     missing = comparison.missing_lines
     lines = (*lines, *(comparison.same_lines[:_SAME_TOLD] if same else []))
     told = [f"Missing: {missing[0]}.", *(f"{line}." for line in missing[1:])] if missing else []
@@ -133,19 +69,7 @@ def note_of(comparison: Comparison, *lines: str, same: bool = True) -> str:
 
 
 def draw_group(comparison: Comparison, results: Path) -> list[Drawn]:
-    """Draw all figures of a group.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Frames of the group.
-    results : Path
-        The results folder; figures go to ``figures/<group>_<figure>.png`` and ``.svg``.
-
-    Returns
-    -------
-    list of Drawn
-    """
+    """Draw all figures of a group."""
     from experiments.figures import area, convergence, similarity, times
 
     group, drawing = comparison.group, Drawing(results)
@@ -347,26 +271,7 @@ def draw_measurements(
     missing: Sequence[str],
     results: Path,
 ) -> list[Drawn]:
-    """Draw the figures of what was measured under one protocol.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows of that protocol.
-    begin, kind : str
-        How the files' names begin, and the kind of the measurement.
-    labels : dict
-        Ranker → name to show.
-    missing : sequence of str
-        What has no result, and why.
-    results : Path
-        The results folder.
-
-    Returns
-    -------
-    list of Drawn
-        Empty for a kind that has no figure.
-    """
+    """Draw the figures of what was measured under one protocol."""
     from experiments.figures import recovery, side_experiments, style
 
     if kind not in measurements.KINDS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from experiments.analysis import measurements
-from experiments.paths import file_stem, write_whole
 from experiments.report.console import Console
 from experiments.report.figures import draw_measurements
 from experiments.report.names import Names
+from experiments.report.tables import write_csv
 from experiments.schema import BAD_STATUSES
 
 
@@ -26,29 +25,7 @@ def show(
     *,
     draw: bool = True,
 ) -> list[Path]:
-    """Show what was measured, and write it to ``tables/<study>_<protocol>_<kind>.csv``.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows; may lack some, and hold others too.
-    configs : sequence of mapping
-        Resolved configurations whose protocols measure something.
-    results : Path
-        The results folder.
-    console : Console
-        Where to print.
-    names : Names
-        How files are called.
-    draw : bool, default=True
-        Whether the informative features that rankers find are drawn too; the report of a whole study draws them
-        with its other figures.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-    """
+    """Show what was measured, and write it to ``tables/<study>_<protocol>_<kind>.csv``."""
     written = []
     protocols = dict.fromkeys(config["protocol"]["name"] for config in configs)
     for protocol in protocols:
@@ -59,11 +36,8 @@ def show(
         console.measurements(protocol, summed, missing)
         for kind in summed["kind"].unique():
             table = measurements.points(rows, kind) if kind in measurements.KINDS else summed
-            text = io.StringIO()
-            table.to_csv(text, index=False, lineterminator="\n")
             begin = names.of_measured(protocol)
-            stem = file_stem(*begin, *([] if protocol == kind else [kind]))
-            written.append(write_whole(results / "tables" / f"{stem}.csv", text.getvalue().encode()))
+            written.append(write_csv(table, results, *begin, *([] if protocol == kind else [kind])))
             if kind == "recovery" and draw:
                 labels = {each["ranker_key"]: _label(each) for each in asked}
                 drawn = draw_measurements(rows, "_".join(begin), kind, labels, missing, results)
@@ -78,22 +52,7 @@ def _label(config: Mapping[str, Any]) -> str:
 def missing_lines(
     rows: pd.DataFrame, asked: Sequence[Mapping[str, Any]], absent: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Say what has no number, and why.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of one protocol.
-    asked : sequence of mapping
-        Its configurations.
-    absent : mapping of str to str, optional
-        Data set that is not here → why.
-
-    Returns
-    -------
-    list of str
-        What failed, cell by cell; then what was not run, rankers that lack the same in one line.
-    """
+    """Say what has no number, and why."""
     of_pair: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows[["dataset", "ranker", "status", "error"]].to_dict("records"):
         of_pair.setdefault((row["dataset"], row["ranker"]), []).append(row)

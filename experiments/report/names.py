@@ -23,13 +23,7 @@ _OURS = ("experiments.", "reliefe.")
 
 
 class Names:
-    """The names of one report's files.
-
-    Parameters
-    ----------
-    configs : sequence of mapping
-        Resolved configurations: all that the study asks for.
-    """
+    """The names of one report's files."""
 
     def __init__(self, configs: Sequence[Mapping[str, Any]]):
         self._configs = list(configs)
@@ -41,17 +35,7 @@ class Names:
         return file_stem(self._study or _data_sets_and_rankers(self._configs))
 
     def of_pair(self, dataset: str, protocol: str) -> str:
-        """Return the stem of the table and the figure of one data set under one protocol.
-
-        Parameters
-        ----------
-        dataset, protocol : str
-            Their names, as in rows.
-
-        Returns
-        -------
-        str
-        """
+        """Return the stem of the table and the figure of one data set under one protocol."""
         if self._study is not None:
             return file_stem(self._study, dataset, protocol)
         return file_stem(
@@ -63,19 +47,7 @@ class Names:
         )
 
     def of_measured(self, protocol: str) -> tuple[str, ...]:
-        """Return how the files of what was measured under one protocol begin.
-
-        Parameters
-        ----------
-        protocol : str
-            Its name.
-
-        Returns
-        -------
-        tuple of str
-            Parts for :func:`experiments.paths.file_stem`, to be followed by what the file shows. A study that is
-            called as its protocol has the name once.
-        """
+        """Return how the files of what was measured under one protocol begin."""
         if self._study is not None:
             return (self._study,) if self._study == protocol else (self._study, protocol)
         return (

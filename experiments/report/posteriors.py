@@ -41,27 +41,7 @@ def of_group(
     most: int = 91,
     used: Answers | None = None,
 ) -> Posteriors | None:
-    """Return the posteriors of a group's pairs; sample only those that are not kept from an earlier report.
-
-    Parameters
-    ----------
-    rows : DataFrame or Selection
-        Rows.
-    group : Group
-        What is compared.
-    results : Path
-        The results folder; posteriors are kept in ``tables/<group>_posterior.npz``, each under a SHA-256 of its
-        scores and of the sampler's settings.
-    say : callable, optional
-        Told what takes long.
-    most : int, default=91
-        How many pairs at most.
-
-    Returns
-    -------
-    Posteriors or None
-        None when no two rankers are complete on the same two data sets.
-    """
+    """Return the posteriors of a group's pairs; sample only those that are not kept from an earlier report."""
     pairs, not_tested = pairs_of(
         complete_rows(rows, group.expected), list(group.labels), most=most, also=group.also
     )
@@ -91,26 +71,7 @@ def of_pairs(
     say: Callable[[str], None] = lambda text: None,
     used: Answers | None = None,
 ) -> Posteriors | None:
-    """Return the posteriors of some pairs; sample only those that are not kept from an earlier report.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of whole cells of one evaluation, from any studies. Repeats that some data set lacks do not count.
-    wanted : sequence of (str, str)
-        The pairs.
-    name : str
-        Begins the name of the file where posteriors are kept.
-    results : Path
-        The results folder.
-    say : callable, optional
-        Told what takes long.
-
-    Returns
-    -------
-    Posteriors or None
-        None when none of the pairs is there on two data sets.
-    """
+    """Return the posteriors of some pairs; sample only those that are not kept from an earlier report."""
     if not len(rows):
         return None
     repeats = set.intersection(*(set(each) for _, each in rows.groupby("dataset")["repeat"]))

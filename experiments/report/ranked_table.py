@@ -18,8 +18,7 @@ from experiments.figures import ranked_table as figures
 from experiments.figures import style
 from experiments.formatting import count
 from experiments.paths import write_whole
-from experiments.report.page.rendering import START_TABLES, write_page
-from experiments.report.page.table import Column, Line, Table, number, text
+from experiments.report.page import numbers, table, write_page
 from experiments.report.ranking_result import RankedTable
 
 #: Bars of the figure, and lines of the screen's table.
@@ -179,7 +178,6 @@ def _write_page(ranked: RankedTable, folder: Path) -> Path:
     return write_page(
         folder / "index.html",
         "ranked_table.html",
-        ["base.js", "tables.js", START_TABLES],
         title=f"Features of {ranked.name}, ranked",
         ranked=ranked,
         size=f"{count(ranked.n_samples, 'sample')}, {count(len(ranked.names), 'feature')}",
@@ -200,34 +198,19 @@ def _image(path: Path) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode("ascii")
 
 
-def _feature_table(ranked: RankedTable) -> Table:
+def _feature_table(ranked: RankedTable) -> str:
     frame = ranked.frame()
-    numbers = [name for name in ("weight", "p", "q", "frequency", "p alone", "q alone") if name in frame]
-    columns = [
-        Column("feature"),
-        Column("rank", True),
-        *(Column(name, True) for name in numbers),
-        Column("missing", True),
-        Column("kind"),
-    ]
-    lines = [
-        Line(
-            [
-                text(row["feature"]),
-                number(row["rank"], str(row["rank"])),
-                *(number(row[name], f"{row[name]:.4g}") for name in numbers),
-                number(row["missing"], str(row["missing"])),
-                text(row["kind"]),
-            ]
-        )
-        for row in frame.head(_ON_PAGE).to_dict("records")
-    ]
+    shown = frame.head(_ON_PAGE)
+    columns: dict[str, Any] = {"feature": shown["feature"].astype(str), "rank": numbers(shown["rank"], str)}
+    for name in ("weight", "p", "q", "frequency", "p alone", "q alone"):
+        if name in shown:
+            columns[name] = numbers(shown[name], "{:.4g}".format)
+    columns |= {"missing": numbers(shown["missing"], str), "kind": shown["kind"].astype(str)}
     caption = "All features" if len(frame) <= _ON_PAGE else f"The best {_ON_PAGE} of {len(frame)} features"
-    return Table("features", caption, columns, lines, sorted_by=1)
+    return table("feature-table", caption, columns)
 
 
-def _curve_table(ranked: RankedTable) -> Table:
-    frame = ranked.curve_frame()
+def _curve_table(ranked: RankedTable) -> str:
     titles = {
         "n_features": "features",
         "score": ranked.curve.score,
@@ -235,14 +218,8 @@ def _curve_table(ranked: RankedTable) -> Table:
         "macro_f1": "macro F1",
         "linear_score": f"{ranked.curve.score}, linear",
     }
-    columns = [Column(titles[name], True) for name in frame]
-    lines = [
-        Line(
-            [
-                number(row[name], f"{row[name]:g}" if name == "n_features" else f"{row[name]:.4f}")
-                for name in frame
-            ]
-        )
-        for row in frame.to_dict("records")
-    ]
-    return Table("curve", "Scores along the ranking", columns, lines, sorted_by=0)
+    columns = {
+        titles[name]: numbers(cells, "{:g}".format if name == "n_features" else "{:.4f}".format)
+        for name, cells in ranked.curve_frame().items()
+    }
+    return table("curve-table", "Scores along the ranking", columns)

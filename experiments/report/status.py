@@ -25,22 +25,7 @@ _SIGNS = {
 
 
 def show(result: Any, configs: Sequence[Mapping[str, Any]], out: TextIO | None = None) -> pd.DataFrame:
-    """Print how far a study is.
-
-    Parameters
-    ----------
-    result : experiments.execution.runner.StudyResult
-        From ``collect_study``: its rows, which of its cells are at work somewhere, and data sets that are not here.
-    configs : sequence of mapping
-        Resolved configurations: what the study asks for.
-    out : text file, optional
-        Where to print; standard output when not given.
-
-    Returns
-    -------
-    DataFrame
-        What was printed, as :func:`experiments.analysis.selection.standing` makes it.
-    """
+    """Print how far a study is."""
     expected = expected_of(configs)
     running = [(cell.dataset, cell.protocol, cell.ranker, cell.repeat) for cell in result.running]
     stand = standing(result.frame, expected, running)

@@ -13,7 +13,7 @@ from experiments.analysis.comparison import Comparison, compare
 from experiments.analysis.groups import groups_of
 from experiments.analysis.selection import select
 from experiments.report import claims as paper
-from experiments.report import posteriors, rankings, tables
+from experiments.report import posteriors, tables
 from experiments.report.figures import Drawn, draw_group, draw_measurements
 from experiments.report.measurements import missing_lines
 from experiments.report.names import Names
@@ -21,21 +21,7 @@ from experiments.report.names import Names
 
 @dataclass
 class Findings:
-    """What was made of a study.
-
-    Attributes
-    ----------
-    comparisons : list of Comparison
-        One per group.
-    claims : DataFrame
-        From :func:`experiments.analysis.claims.check.check`.
-    drawn : list of Drawn
-        Figures.
-    written : list of Path
-        All files: tables and figures.
-    unmeasured : list of str
-        Measurements without a number, and why.
-    """
+    """What was made of a study."""
 
     comparisons: list[Comparison] = field(default_factory=list)
     claims: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -54,34 +40,7 @@ def write(
     claims: pd.DataFrame | None = None,
     feature_names: Mapping[str, Sequence[str]] | None = None,
 ) -> Findings:
-    """Write every table and figure of a study.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows, as from ``experiments.execution.runner``; may lack cells, or all of them.
-    configs : sequence of mapping
-        Resolved configurations, those of data sets that are not here too.
-    results : Path
-        The results folder: ``tables/`` and ``figures/`` are written below it.
-    absent : mapping of str to str, optional
-        Data set that is not here → why.
-    say : callable, optional
-        Told what takes long.
-    claims : DataFrame, optional
-        The paper's claims, checked on more rows than this study's; by default they are checked on its own.
-    feature_names : mapping of str to sequence of str, optional
-        Data set → names of its features, where they are known.
-
-    Returns
-    -------
-    Findings
-
-    Raises
-    ------
-    BadInputError
-        If the results folder cannot be written to.
-    """
+    """Write every table and figure of a study."""
     results, absent = Path(results), dict(absent or {})
     found, names = Findings(), Names(configs)
     for group in groups_of(configs, absent):
@@ -92,9 +51,6 @@ def write(
         comparison = compare(selection, group, posterior=posterior, feature_names=feature_names)
         found.comparisons.append(comparison)
         found.written += tables.write_group(frame, comparison, results)
-        found.written += rankings.write_best_features(comparison, results)
-        if not group.varies_iterations:
-            found.written += rankings.write_stability(comparison, results)
         _keep(found, draw_group(comparison, results))
     of_protocol: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for config in configs:

@@ -1,293 +1,118 @@
-"""Tables of a study: frames → CSV, and LaTeX (booktabs) where a paper would have them."""
+"""Tables of a study: frames as CSV with all digits; ranks, scores and data sets as LaTeX (booktabs) too."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 from experiments.analysis.comparison import Comparison
 from experiments.analysis.data_sets import dataset_table
-from experiments.analysis.scores import DIAGRAMS, Measure
-from experiments.formatting import fixed, rank_shown
+from experiments.analysis.scores import DIAGRAMS
+from experiments.formatting import count, fixed, rank_shown
+from experiments.metrics.top_features import TOP
 from experiments.paths import file_stem, write_whole
-from experiments.report.console import significant
 
 
-class Tables:
-    """Writes tables into one folder.
-
-    Parameters
-    ----------
-    results : Path
-        The results folder.
-
-    Attributes
-    ----------
-    written : list of Path
-        So far.
-    """
-
-    def __init__(self, results: Path):
-        self._folder = Path(results) / "tables"
-        self.written: list[Path] = []
-
-    def csv(self, frame: pd.DataFrame, *stem: str, index: bool = False) -> None:
-        """Write a frame as CSV.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            With all its digits.
-        *stem : str
-            Parts of the file's name.
-        index : bool, default=False
-            Whether the index is a column too.
-        """
-        text = io.StringIO()
-        frame.to_csv(text, index=index, lineterminator="\n")
-        self.written.append(write_whole(self._folder / f"{file_stem(*stem)}.csv", text.getvalue().encode()))
-
-    def latex(
-        self,
-        frame: pd.DataFrame,
-        *stem: str,
-        caption: str,
-        notes: Sequence[str] = (),
-        columns: str | None = None,
-    ) -> None:
-        """Write a frame of texts as a LaTeX table.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Texts are escaped, but for what :func:`formula` made.
-        *stem : str
-            Parts of the file's name.
-        caption : str
-            Above it.
-        notes : sequence of str
-            Below it, a line each: what is missing.
-        columns : str, optional
-            LaTeX's column format; by default texts are left and numbers right.
-        """
-        shown = frame.map(escaped).rename(columns=escaped)
-        label = file_stem(*stem)
-        body = shown.to_latex(
-            index=False,
-            escape=False,
-            column_format=columns or _alignment(frame),
-            caption=escaped(caption),
-            label=f"tbl:{label}",
-            position="tb",
-        )
-        if notes:
-            below = "\n".join(rf"\par\footnotesize {escaped(line)}" for line in notes)
-            body = body.replace(r"\end{table}", f"{below}\n\\end{{table}}")
-        text = "% Needs \\usepackage{booktabs}. Made from rows.\n" + body
-        self.written.append(write_whole(self._folder / f"{label}.tex", text.encode()))
-
-
-#: Around a formula in a text. No name holds them: they are control characters.
-_FORMULA = ("\x02", "\x03")
-
-
-def formula(latex: str) -> str:
-    """Mark a formula, so that :func:`escaped` leaves it as it is.
-
-    Parameters
-    ----------
-    latex : str
-        What would stand between dollar signs.
-
-    Returns
-    -------
-    str
-        For a text of a table, alone or among other words.
-    """
-    begin, end = _FORMULA
-    return f"{begin}{latex}{end}"
-
-
-def escaped(text: object) -> str:
-    """Escape a text for LaTeX; nothing in it is markup, but for what :func:`formula` made.
-
-    Parameters
-    ----------
-    text : object
-        Its ``str`` counts.
-
-    Returns
-    -------
-    str
-    """
-    begin, end = _FORMULA
-    first, *rest = str(text).split(begin)
-    parts = [_escape(first)]
-    for part in rest:
-        latex, _, words = part.partition(end)
-        parts.append(f"${latex}${_escape(words)}")
-    whole = "".join(parts)
-    return f"{{}}{whole}" if whole[:1] in ("[", "*") else whole  # behind a line's end these are its options
-
-
-def _escape(text: str) -> str:
-    return "".join(_SIGNS.get(sign, sign) for sign in text if sign not in _FORMULA)
-
-
-_SIGNS = {
-    "\\": r"\textbackslash{}",
-    "$": r"\$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "ε": r"$\varepsilon$",
-    "μ": r"$\mu$",
-    "√": r"$\surd$",
-    "–": "--",
-    "−": "$-$",
-    "…": r"\dots{}",
-}
-
-
-def _alignment(frame: pd.DataFrame) -> str:
-    numbers = [
-        frame[column].map(lambda text: str(text).replace(" ", "")[:1] in "0123456789–-").all()
-        for column in frame
-    ]
-    return "".join("r" if each and place else "l" for place, each in enumerate(numbers))
+def write_csv(frame: pd.DataFrame, results: Path, *stem: str, index: bool = False) -> Path:
+    """Write a frame to ``tables/<stem>.csv``."""
+    text = frame.to_csv(index=index, lineterminator="\n")
+    return write_whole(Path(results) / "tables" / f"{file_stem(*stem)}.csv", text.encode())
 
 
 def write_group(frame: pd.DataFrame, comparison: Comparison, results: Path) -> list[Path]:
-    """Write all tables of a group.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows.
-    comparison : Comparison
-        Their frames.
-    results : Path
-        The results folder; tables go to ``tables/<group>_<table>.csv`` and ``.tex``.
-
-    Returns
-    -------
-    list of Path
-    """
-    group, tables, labels = comparison.group, Tables(results), comparison.labels
-    notes = [*comparison.same_lines, *(f"Missing: {line}." for line in comparison.missing_lines)]
-    sizes = dataset_table(frame, group)
-    tables.csv(sizes, group.name, "datasets")
-    tables.latex(
-        _datasets(sizes),
-        group.name,
-        "datasets",
-        caption=f"Data sets of the study {group.study}; in brackets the paper's number where it is another one.",
-        notes=[f"{line.dataset}: {line.differs}" for line in sizes.itertuples() if line.differs],
-    )
-    tables.csv(comparison.missing, group.name, "missing")
-    if group.varies_iterations:
-        tables.csv(comparison.convergence, group.name, "convergence")
-        return tables.written
-    scores = pd.concat(
-        [
-            table.rename_axis(index="dataset", columns="ranker")
-            .stack()
-            .rename("mean")
-            .reset_index()
-            .assign(measure=comparison.measures[key].key)
-            for key, table in comparison.scores.items()
-            if table.size
-        ]
-        or [pd.DataFrame(columns=["dataset", "ranker", "mean", "measure"])],
-        ignore_index=True,
-    )
-    tables.csv(scores[["measure", "dataset", "ranker", "mean"]], group.name, "scores")
-    ranks = _ranks(comparison)
-    tables.csv(group.kind.columns(ranks), group.name, "ranks")
-    tables.latex(
-        _named(ranks[["ranker", *DIAGRAMS[group.task]]], labels, comparison),
-        group.name,
-        "ranks",
-        caption=f"Average ranks (1 = best) in the study {group.study}, {group.extent}.",
-        notes=[*_rank_notes(comparison), *notes],
-    )
-    for measure in ("aurf1", "best_f1", "fit_seconds"):
-        means, what = comparison.averages[measure], comparison.measures[measure]
-        tables.csv(means, group.name, what.key)
-        over = ", ".join(means.attrs["datasets"]) or "no data set"
-        tables.latex(
-            _means(means, labels, what),
-            group.name,
-            what.key,
-            caption=f"{what.title[0].upper()}{what.title[1:]} in the study {group.study}, {group.extent}: "
-            f"mean and standard deviation over data sets ({over}).",
-            notes=notes,
-        )
-    for kind, matrix in comparison.similarity.items():
-        tables.csv(matrix, group.name, "aufuji", kind, index=True)
-    if comparison.posterior is not None:
-        table = comparison.posterior.table
-        tables.csv(table, group.name, "posterior")
-        shown = pd.DataFrame(
-            {
-                "Ranker a": table["ranker_a"].map(labels),
-                "Ranker b": table["ranker_b"].map(labels),
-                "P(a better)": table["p_a"].map(three),
-                "P(equal)": table["p_rope"].map(three),
-                "P(b better)": table["p_b"].map(three),
-                "data sets": table["n_datasets"].map(str),
-            }
-        )
-        sampling = "; ".join(f"{word}: {value}" for word, value in comparison.posterior.sampling.items())
-        tables.latex(
-            shown,
-            group.name,
-            "posterior",
-            caption=f"Hierarchical Bayesian test on max {group.kind.score} in the study {group.study}, "
-            f"{group.extent}.",
-            notes=[sampling, *notes],
-        )
-    return tables.written
+    """Write all tables of a group: ``tables/<group>_<table>.csv``, and three as ``.tex``."""
+    c, name = comparison, comparison.group.name
+    sizes, ranks = dataset_table(frame, c.group), _ranks(c)
+    tables = {
+        "datasets": sizes,
+        "missing": c.missing,
+        "best_features": c.best_features.drop(columns="protocol"),
+    }
+    if c.group.varies_iterations:
+        tables |= {"convergence": c.convergence}
+    else:
+        tables |= {"scores": _scores(c), "ranks": c.group.kind.columns(ranks), "stability": c.stability}
+        tables |= {c.measures[key].key: c.averages[key] for key in ("aurf1", "best_f1", "fit_seconds")}
+        tables |= {} if c.posterior is None else {"posterior": c.posterior.table}
+    written = [write_csv(table, results, name, title) for title, table in tables.items()]
+    written.append(_write_latex(_sizes_shown(sizes), c, results, "datasets", "Data sets."))
+    if c.group.varies_iterations:
+        return written
+    for kind, matrix in c.similarity.items():
+        written.append(write_csv(matrix, results, name, "aufuji", kind, index=True))
+    titles = {measure: c.measures[measure].title for measure in DIAGRAMS[c.group.task]}
+    shown = ranks[list(titles)].map(rank_shown).rename(columns=titles)
+    shown.insert(0, "Ranker", [c.labels[ranker] for ranker in ranks["ranker"]])
+    main = c.ranks["best_f1"]
+    over = "" if main is None else f" over {count(len(main.used), 'data set')}"
+    written.append(_write_latex(shown, c, results, "ranks", f"Average ranks (1 is best){over}."))
+    scores = c.scores["best_f1"].T.reindex(c.rankers).map(lambda value: fixed(value, 3))
+    scores.insert(0, "Ranker", [c.labels[ranker] for ranker in scores.index])
+    title = c.measures["best_f1"].title
+    written.append(_write_latex(scores, c, results, "scores", f"{title[0].upper()}{title[1:]}."))
+    return written
 
 
 def write_claims(claims: pd.DataFrame, study: str, results: Path) -> list[Path]:
     """Write the table of the paper's claims; no file when the study is about none of them."""
-    tables = Tables(results)
-    if len(claims):
-        tables.csv(claims, file_stem(study, "claims"))
-    return tables.written
+    return [write_csv(claims, results, study, "claims")] if len(claims) else []
 
 
-def three(value: float) -> str:
-    """Write a number with three decimals.
+def best_features_notes(found: pd.DataFrame) -> list[str]:
+    """Say over how many folds the shares are where it is not all of them, and where nothing is chosen."""
+    lines = []
+    first = found.drop_duplicates(["dataset", "ranker"])
+    partly = first[first["folds_without"] > 0]
+    for (n_kept, n_bare), part in partly.groupby(["n_folds", "folds_without"], sort=False):
+        datasets = ", ".join(map(str, part["dataset"].unique()))
+        lines.append(f"Rankings were kept of {n_kept} of {count(n_kept + n_bare, 'fold')}: {datasets}.")
+    if len(first) == 1 and (n_tied := int(first["folds_tied"].iloc[0])):
+        lines.append(f"In {count(n_tied, 'fold')} equal weights share the places up to the {TOP}th.")
+    narrow = first.loc[first["n_features"] <= TOP, "dataset"].unique()
+    if len(narrow):
+        lines.append(f"All features are among the first {TOP}: {', '.join(map(str, narrow))}.")
+    return lines
 
-    Parameters
-    ----------
-    value : float
-        The number.
 
-    Returns
-    -------
-    str
-        A dash for one that is not there.
-    """
-    return "–" if pd.isna(value) else fixed(value, 3)
+def _write_latex(table: pd.DataFrame, c: Comparison, results: Path, title: str, caption: str) -> Path:
+    stem = file_stem(c.group.name, title)
+    text = table.to_latex(index=False, escape=True, caption=caption, label=f"tbl:{stem}", position="tb")
+    notes = [
+        "Needs \\usepackage{booktabs}.",
+        *c.same_lines,
+        *(f"Missing: {line}." for line in c.missing_lines),
+    ]
+    head = "".join(f"% {line}\n" for line in notes)
+    return write_whole(Path(results) / "tables" / f"{stem}.tex", (head + text).encode())
 
 
-def _datasets(sizes: pd.DataFrame) -> pd.DataFrame:
+def _scores(c: Comparison) -> pd.DataFrame:
+    parts = [
+        table.rename_axis(index="dataset", columns="ranker")
+        .stack()
+        .rename("mean")
+        .reset_index()
+        .assign(measure=c.measures[key].key)
+        for key, table in c.scores.items()
+        if table.size
+    ]
+    columns = ["measure", "dataset", "ranker", "mean"]
+    return pd.concat(parts or [pd.DataFrame(columns=columns)], ignore_index=True)[columns]
+
+
+def _ranks(c: Comparison) -> pd.DataFrame:
+    columns: dict[str, list] = {"ranker": c.rankers}
+    for measure, found in c.ranks.items():
+        ranks = {} if found is None else found.average_ranks
+        columns[measure] = [ranks.get(ranker, float("nan")) for ranker in c.rankers]
+    return pd.DataFrame(columns)
+
+
+def _sizes_shown(sizes: pd.DataFrame) -> pd.DataFrame:
+    """Write the sizes of data sets, in brackets the paper's number where it is another one."""
+
     def with_paper(quantity: str, write: Callable[[float], str]) -> list[str]:
         texts = []
         for own, paper in zip(sizes[quantity], sizes[f"paper_{quantity}"], strict=True):
@@ -304,50 +129,5 @@ def _datasets(sizes: pd.DataFrame) -> pd.DataFrame:
             "Features": with_paper("features", "{:.0f}".format),
             "Classes": with_paper("classes", "{:.0f}".format),
             "Share of non-zeros": with_paper("nonzero_share", "{:.6f}".format),
-        }
-    )
-
-
-def _ranks(comparison: Comparison) -> pd.DataFrame:
-    columns = {"ranker": comparison.rankers}
-    for measure, found in comparison.ranks.items():
-        ranks = {} if found is None else found.average_ranks.to_dict()
-        columns[measure] = [ranks.get(ranker, float("nan")) for ranker in comparison.rankers]
-    return pd.DataFrame(columns)
-
-
-def _rank_notes(comparison: Comparison) -> list[str]:
-    notes = []
-    for measure in DIAGRAMS[comparison.group.task]:
-        title, found = comparison.measures[measure].title, comparison.ranks[measure]
-        if found is None:
-            notes.append(f"{title}: {comparison.rank_reasons[measure]}.")
-        else:
-            told = "no critical distance, which needs two data sets or more"
-            if not pd.isna(found.cd):
-                told = f"critical distance {rank_shown(found.cd)}"
-            notes.append(f"{title}: {told}; data sets: {', '.join(map(str, found.used))}.")
-    return list(dict.fromkeys(notes))
-
-
-def _named(table: pd.DataFrame, labels: Mapping[str, str], comparison: Comparison) -> pd.DataFrame:
-    shown = table.drop(columns="ranker").map(rank_shown)
-    shown.insert(0, "Ranker", [labels.get(ranker, ranker) for ranker in table["ranker"]])
-    return shown.rename(columns={key: measure.title for key, measure in comparison.measures.items()})
-
-
-def _means(means: pd.DataFrame, labels: Mapping[str, str], what: Measure) -> pd.DataFrame:
-    if what.unit:
-        texts = [significant(line.mean, line.sd) for line in means.itertuples()]
-    else:
-        texts = [
-            f"{line.mean:.3f}" + ("" if pd.isna(line.sd) else f" ± {line.sd:.3f}")
-            for line in means.itertuples()
-        ]
-    unit = f" ({what.unit})" if what.unit else ""
-    return pd.DataFrame(
-        {
-            "Ranker": [labels.get(ranker, ranker) for ranker in means["ranker"]],
-            f"{what.title}{unit}": texts,
         }
     )

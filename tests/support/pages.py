@@ -1,7 +1,5 @@
 """Pages of made-up studies."""
 
-import json
-import re
 from html.parser import HTMLParser
 
 import made_up_rows
@@ -75,7 +73,7 @@ def write(folder, frame, configs, *, absent=None, tested=True, name="mcc", **set
 
 
 class Read(HTMLParser):
-    """A page as a program reads it: elements, tables, data."""
+    """A page as a program reads it: elements, tables, text."""
 
     VOID = ("meta", "link", "input", "img", "br", "line")
 
@@ -87,8 +85,6 @@ class Read(HTMLParser):
         self.feed(self.source)
         self.close()
         assert self.open == [], f"left open: {self.open}"
-        found = re.search(r'<script type="application/json" id="data">(.*?)</script>', self.source, re.S)
-        self.data = json.loads(found.group(1))
         self.text = " ".join(" ".join(self.words).split())
 
     def handle_starttag(self, tag, attributes):
@@ -117,5 +113,5 @@ class Read(HTMLParser):
 
     def lines(self, table):
         """A table's lines, as dictionaries by heading."""
-        head, *lines = self.tables[table]
+        head, *lines = self.tables[f"T_{table}"]
         return [dict(zip(head, line, strict=True)) for line in lines]

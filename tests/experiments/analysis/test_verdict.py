@@ -10,7 +10,7 @@ import pytest
 from experiments.analysis import provenance
 from experiments.analysis.cost import cost_quality, places
 from experiments.analysis.verdict import probabilities, verdict
-from experiments.report.page import sentences
+from experiments.report import sentences
 
 LABEL = {"a": "A", "b": "B", "c": "C", "d": "D"}
 

@@ -10,7 +10,7 @@ from experiments.config.compose import compose_runs
 from experiments.datasets.loading import Dataset, checksum_of, subsample
 from experiments.errors import ConfigError
 from experiments.execution.runner import run_study
-from experiments.report.page.sentences import extent
+from experiments.report.sentences import extent
 
 
 def made_up(X, y, task="multiclass"):

@@ -258,9 +258,8 @@ def test_a_whole_report_of_such_names(tmp_path, monkeypatch, task):
             assert "_hidden" in texts(figure), stem
     for file in (tmp_path / "tables").glob("*.tex"):
         body = file.read_text(encoding="utf-8")
-        formulas = re.findall(r"(?<!\\)\$([^$]*)\$", body)
-        allowed = r"\\times|\\pm|\\Phi|\\varepsilon|a|b|\\propto .*|\\mathcal\{O\}\(.*\)"
-        assert all(re.fullmatch(allowed, each) for each in formulas), (file, formulas)
+        body = "".join(line for line in body.splitlines(keepends=True) if not line.startswith("%"))
+        assert not re.search(r"(?<!\\)\$", body), file
     (page,) = (tmp_path / "report").iterdir()
     assert "<b>x</b>" not in page.read_text(encoding="utf-8")
 

@@ -12,7 +12,6 @@ from pages import Read
 
 from experiments import report
 from experiments.analysis import bayes
-from experiments.analysis.comparison import compare
 from experiments.analysis.groups import groups_of
 from experiments.analysis.scores import DIAGRAMS, MEASURES, measures_of
 from experiments.analysis.selection import expected_of, select
@@ -23,7 +22,6 @@ from experiments.config.compose import compose_runs
 from experiments.execution.runner import collect_study
 from experiments.figures import rf1_curve, style
 from experiments.metrics.fuji import area_under_fuji, fuji_curve
-from experiments.report.page import all_studies
 from experiments.tasks import TASKS, as_scores
 
 STUDY = """protocol: quick
@@ -159,29 +157,14 @@ def test_figures_of_a_numeric_target_speak_of_r2(made):
 def test_the_page_speaks_of_both_apart(made):
     folder, *_ = made
     page = Read(folder / "report" / "mine.html")
-    numbers, classes = ("g1", "g0") if page.data["g0"]["score"] == "F1" else ("g0", "g1")
-    assert page.data[numbers]["score"] == "R²" and page.data[classes]["score"] == "F1"
-    assert page.data[numbers]["undefined"] == "the R² of all features is not above 0"
-    assert page.data[numbers]["measures"]["best_f1"] == "max R²"
-    assert len(page.data[numbers]["datasets"]) == 2 and page.data[classes]["datasets"] == ["wine"]
+    numbers, classes = ("g1", "g0") if "max F1" in page.tables["T_g0-rankers"][0] else ("g0", "g1")
     assert "2 rankers on 2 data sets with a number per sample." in page.text
     assert "scored with Ridge on its best features; the score is R²." in page.text
-    heads = page.tables[f"{numbers}-rankers"][0]
+    heads = page.tables[f"T_{numbers}-rankers"][0]
     assert "max R²" in heads and "AUrR²" in heads and not any("F1" in each for each in heads)
     assert {line["data set"] for line in page.lines(f"{classes}-all")} == {"wine"}
     first = page.lines(f"{numbers}-all")[0]
     assert first["max R²"].startswith("0.4") and first["R², all features"].startswith("0.4")
-
-
-def test_the_page_of_all_studies_has_no_r2_in_its_columns_of_f1(made, tmp_path):
-    _, configs, frame, *_ = made
-    comparisons = [compare(frame, group) for group in groups_of(configs)]
-    page = Read(
-        all_studies.write(
-            [all_studies.StudyShown("mine", "made up", comparisons, frame)], tmp_path / "a.html"
-        )
-    )
-    assert {line["data set"] for line in page.lines("results-table")} == {"wine"}
 
 
 def test_curves_that_lie_below_0_are_in_sight():

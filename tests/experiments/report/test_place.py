@@ -11,7 +11,7 @@ import pytest
 from experiments import report
 from experiments.analysis.comparison import compare
 from experiments.analysis.groups import groups_of
-from experiments.report.place import places
+from experiments.report.sentences import places
 
 #: Demšar (2006), table 5a: critical values of the two-tailed Nemenyi test at α = 0.05, by number of rankers.
 Q = {4: 2.569}

@@ -1,4 +1,4 @@
-"""The page's sentences, made from numbers."""
+"""Sentences made from numbers: who is best, how sure that is, what is missing, the place of an added ranker."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.analysis.comparison import Comparison
+from experiments.analysis.critical_distance import RankComparison
+from experiments.analysis.scores import MEASURES
 from experiments.analysis.verdict import SURE, Verdict
 from experiments.formatting import count, fixed, listed, rank_shown
 from experiments.programs import program
@@ -18,6 +21,10 @@ from experiments.tasks import TASKS
 R_HAT = 1.01
 #: Folds of the paper's protocol: ten repeats of ten.
 PAPER_FOLDS = 100
+#: The measure that ranks are told by.
+MEASURE = "best_f1"
+#: As many names are written out; of more it is said how many.
+_NAMED = 6
 
 
 def score(value: float, digits: int = 3) -> str:
@@ -53,25 +60,7 @@ def extent(protocol: Mapping[str, Any]) -> str:
 def compared(
     *, n_rankers: int, datasets: Sequence[str], n_asked: int, task: str, protocol: Mapping[str, Any]
 ) -> str:
-    """Say what was compared.
-
-    Parameters
-    ----------
-    n_rankers : int
-        Asked for.
-    datasets : sequence of str
-        Those on which some ranker is complete.
-    n_asked : int
-        Data sets asked for.
-    task : str
-        A key of :data:`experiments.tasks.TASKS`.
-    protocol : mapping
-        Of the configuration.
-
-    Returns
-    -------
-    str
-    """
+    """Say what was compared."""
     kind = TASKS[task]
     block = protocol.get(kind.learner) or {}
     learner = str(block.get("_target_", "")).rpartition(".")[2]
@@ -105,31 +94,7 @@ def headline(
     n_here: int = 1,
     same: Sequence[Sequence[str]] = (),
 ) -> str:
-    """Say in a sentence or two who does best.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        On the main measure.
-    label : mapping
-        Ranker → name to show.
-    title : str
-        The measure's.
-    scores : mapping
-        Ranker → its score, where there is one data set only.
-    datasets : sequence of str
-        Those that were ranked on.
-    complete : sequence of str
-        Rankers that are complete on some data set.
-    n_here : int, default=1
-        Data sets on which some ranker is complete.
-    same : sequence of sequence of str, default=()
-        Rankers that are the same on all data sets.
-
-    Returns
-    -------
-    str
-    """
+    """Say in a sentence or two who does best."""
     if len(complete) == 1:
         return f"Only {label[complete[0]]} is complete, so there is nothing to compare it with."
     if not verdict.best:
@@ -166,26 +131,7 @@ def headline(
 def sureness(
     verdict: Verdict, label: Mapping[str, str], *, friedman_p: float, rope: float, score: str = "F1"
 ) -> list[str]:
-    """Say how sure the headline is.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        On the main measure.
-    label : mapping
-        Ranker → name to show.
-    friedman_p : float
-        Of Friedman's test; NaN where it was left out.
-    rope : float
-        Differences up to this are practically none; NaN where nothing was tested.
-    score : str, default="F1"
-        What the learner's score is called.
-
-    Returns
-    -------
-    list of str
-        A sentence or two for each kind of evidence.
-    """
+    """Say how sure the headline is."""
     if not verdict.best or verdict.n_rankers < 2 or verdict.runner_up is None:
         return []
     lines = []
@@ -235,24 +181,7 @@ def left_out(
     label: Mapping[str, str],
     also: Sequence[str] = (),
 ) -> str:
-    """Say what average ranks do without.
-
-    Parameters
-    ----------
-    datasets : mapping of str to sequence of str
-        Data set → compared rankers that are not complete on it.
-    rankers : sequence of str
-        Rankers without a rank.
-    label : mapping
-        Ranker → name to show.
-    also : sequence of str, default=()
-        Rankers that were added to those of the study.
-
-    Returns
-    -------
-    str
-        "" where nothing is left out.
-    """
+    """Say what average ranks do without."""
     parts = []
     if datasets:
         blamed: dict[tuple[str, ...], list[str]] = {}
@@ -274,18 +203,7 @@ def left_out(
 
 
 def sampled(pairs: pd.DataFrame | None) -> str:
-    """Say whether the samples of posteriors can be trusted.
-
-    Parameters
-    ----------
-    pairs : DataFrame or None
-        Posteriors: ``p_rope``, ``r_hat``, ``ess``, ``divergences``; NaN where there is nothing to say.
-
-    Returns
-    -------
-    str
-        "" where nothing was tested.
-    """
+    """Say whether the samples of posteriors can be trusted."""
     if pairs is None or not len(pairs):
         return ""
     there = pairs[pairs["p_rope"].notna()]
@@ -305,22 +223,7 @@ def sampled(pairs: pd.DataFrame | None) -> str:
 
 
 def speed(verdict: Verdict, label: Mapping[str, str], points: Sequence[Mapping[str, Any]]) -> str:
-    """Say who is fastest.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        On seconds of fits.
-    label : mapping
-        Ranker → name to show.
-    points : sequence of mapping
-        Over the data sets that all share: ``ranker``, ``seconds``.
-
-    Returns
-    -------
-    str
-        "" where nothing is known.
-    """
+    """Say who is fastest."""
     points = sorted(
         (point for point in points if not math.isnan(point["seconds"])), key=lambda point: point["seconds"]
     )
@@ -336,19 +239,7 @@ def speed(verdict: Verdict, label: Mapping[str, str], points: Sequence[Mapping[s
 
 
 def gaps(n_incomplete: int, n_asked: int, absent: Sequence[str]) -> str:
-    """Say how much is missing.
-
-    Parameters
-    ----------
-    n_incomplete, n_asked : int
-        Pairs of data set × ranker that are not complete, and all.
-    absent : sequence of str
-        Data sets that are not here.
-
-    Returns
-    -------
-    str
-    """
+    """Say how much is missing."""
     parts = []
     if n_incomplete:
         parts.append(
@@ -362,3 +253,59 @@ def gaps(n_incomplete: int, n_asked: int, absent: Sequence[str]) -> str:
             f"({program('datasets')} check says which files are needed and where)."
         )
     return " ".join(parts) or "Nothing is missing."
+
+
+def places(comparisons: Sequence[Comparison]) -> list[str]:
+    """Say which place every added ranker has (``also=``)."""
+    return [
+        (f"{comparison.group.name}: " if len(comparisons) > 1 else "") + _place(comparison, ranker)
+        for comparison in comparisons
+        for ranker in comparison.group.also
+    ]
+
+
+def _place(comparison: Comparison, ranker: str) -> str:
+    label, ranks = comparison.labels[ranker], comparison.ranks[MEASURE]
+    if ranks is None or ranker not in ranks.average_ranks.index:
+        return f"{label} has no place by average rank: {_why_none(comparison, ranker)}."
+    rank = float(ranks.average_ranks[ranker])
+    place = int((ranks.average_ranks < rank).sum()) + 1
+    twins = [
+        comparison.labels[other]
+        for other, value in ranks.average_ranks.items()
+        if value == rank and other != ranker
+    ]
+    shared = f", shared with {listed(twins, _NAMED)}," if twins else ""
+    over = f"{count(len(ranks.used), 'data set')} ({listed(ranks.used, _NAMED)})"
+    return (
+        f"{label} has place {place} of {len(ranks.average_ranks)}{shared} by average rank ({rank_shown(rank)}, by "
+        f"{MEASURES[MEASURE].title}) over {over}; {_differences(comparison, ranks, rank)}."
+    )
+
+
+def _differences(comparison: Comparison, ranks: RankComparison, rank: float) -> str:
+    if len(ranks.used) < 2:
+        return "one data set cannot say whether it is significantly different from other rankers"
+    test = f"Nemenyi, α = {ranks.alpha:g}"
+    if ranks.out_of_reach:
+        n_rankers, on = count(len(ranks.average_ranks), "ranker"), count(len(ranks.used), "data set")
+        return f"{on} cannot say which of {n_rankers} are significantly different ({test})"
+    away = ranks.average_ranks - rank
+    better = [comparison.labels[other] for other in away.index[away >= ranks.cd]]
+    worse = [comparison.labels[other] for other in away.index[-away >= ranks.cd]]
+    parts = [
+        f"significantly {word} than {listed(names, _NAMED)}"
+        for word, names in (("better", better), ("worse", worse))
+        if names
+    ]
+    return f"it is {' and '.join(parts) or 'significantly different from no other ranker'} ({test})"
+
+
+def _why_none(comparison: Comparison, ranker: str) -> str:
+    mine = comparison.summary[comparison.summary["ranker"] == ranker]
+    there = [str(name) for name in mine.loc[mine["complete"], "dataset"]]
+    if not there:
+        return f"it is complete on none of {count(len(mine), 'data set')}"
+    if why := comparison.rank_reasons.get(MEASURE):
+        return f"{why} (it is complete on {listed(there, _NAMED)})"
+    return f"it is complete on {listed(there, _NAMED)} alone, which the compared rankers do not share"
