@@ -82,12 +82,6 @@ def similarity_digits(values: Iterable[float]) -> int:
     return _MOST
 
 
-def similarity_shown(value: float, digits: int = 3) -> str:
-    """Write a similarity from 0 to 1; only a 1 is written as 1."""
-    said = fixed(value, digits)
-    return f"> {fixed(1 - 10**-digits, digits)}" if value < 1 and said == fixed(1, digits) else said
-
-
 def first_line(text: str) -> str:
     """Return the first line of a message, cut where it is very long."""
     line = text.strip().partition("\n")[0].strip()

@@ -1,6 +1,8 @@
 """A ranker has one colour in all figures and on the page, whatever else is shown."""
 
 import itertools
+import json
+import re
 
 import numpy as np
 import pages
@@ -144,8 +146,10 @@ def test_one_colour_in_all_figures_and_on_the_page(tmp_path):
     lines = recovery.figure(shares).axes[0].get_lines()
     found |= {line.get_label(): found[line.get_label()] | {line.get_color()} for line in lines}
     path, _ = pages.write(tmp_path, frame, configs)
-    for ranker in pages.Read(path).data["g0"]["rankers"]:
-        found[ranker["key"]].add(ranker["color"])
+    packed = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8")).group(1)
+    for ranker, shown in zip(c.rankers, json.loads(packed)[0]["rankers"], strict=True):
+        assert shown["name"] == c.labels[ranker]
+        found[ranker].add(shown["color"])
     assert found == {ranker: {style.ranker_color(ranker)} for ranker in SOME}
 
 
