@@ -192,7 +192,7 @@ def test_hints_name_extras_and_packages_that_there_are():
     } <= files
     assert {
         "reliefe/inspection/plotting.py",
-        "experiments/execution/scheduler.py",
+        "experiments/execution/executors.py",
         "experiments/locate.py",
     } <= files
     assert not [(file, hint) for file, hint in found if wrong_words(hint)]
