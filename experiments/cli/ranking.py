@@ -32,8 +32,6 @@ from reliefe.ranking import ranks
 _ALL_PAIRS = 2000
 #: With the target permuted and more features than this, weights are compared with those of all features.
 _POOLED = 100
-#: With fewer features, ReliefF with more neighbours finds more of the relevant ones.
-_FEW_FEATURES = 10
 #: Folds are drawn once where there are more samples.
 _ONE_REPEAT = 5000
 #: p is not from fewer samples than this for the sake of time.
@@ -66,7 +64,7 @@ def chosen_ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], st
     """
     n, p = table.X.shape
     key, why, neighbours = arguments.ranker, "as asked for", None
-    if key is None and table.task == "classes" and p < _FEW_FEATURES:
+    if key is None and table.task == "classes" and 2**p < n:  # benchmarks/few_features.py
         neighbours = max(10, int(np.sort(np.bincount(table.y))[0]) // 4)
         key, why = (
             "relieff",
