@@ -10,12 +10,13 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from scipy.stats import kruskal
+from scipy.stats import false_discovery_control, kruskal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score
@@ -660,6 +661,42 @@ def test_few_features_for_so_many_samples_have_a_quarter_of_the_smallest_class_a
     chosen, block, why = ranking.chosen_ranker(table, parser().parse_args(["t.csv", "--target", "y"]))
     assert chosen == ("multisurf" if k is None else "relieff") and block.get("n_neighbors") == k
     assert k is None or f"{p} features" in why
+
+
+def drawn(features, number, chances, rng):
+    """Return p and numbers used as a test gives them whose permutations are larger with these chances."""
+    p, used = np.empty(len(features)), np.full(len(features), number)
+    for place, feature in enumerate(features):
+        larger = np.flatnonzero(np.random.default_rng([rng, feature]).random(number) < chances[feature])
+        stopped = len(larger) >= 10
+        used[place] = larger[9] + 1 if stopped else number
+        p[place] = 10 / used[place] if stopped else (1 + len(larger)) / (1 + number)
+    return p, used
+
+
+def test_more_permutations_find_few_among_many_and_p_holds():
+    rng = np.random.default_rng(0)
+    small = np.zeros(5)
+    for seed in range(5):
+        chances = np.concatenate([np.zeros(4), rng.random(1996)])  # the chance of a noise feature is uniform
+        calls = []
+
+        def again(features, number, chances=chances, seed=seed, calls=calls):
+            calls.append((len(features), number))
+            p, used = np.full(2000, np.nan), np.zeros(2000, dtype=int)
+            p[features], used[features] = drawn(features, number, chances, seed)
+            return SimpleNamespace(p_values=p, n_used=used)
+
+        first = drawn(np.arange(2000), 1000, chances, seed)
+        p, used = ranking.with_more_permutations(*first, again, lambda features, number: True)
+        q = false_discovery_control(p)
+        assert (q[:4] <= 0.1 + 1e-12).all() and (p[:4] == 1 / (used[:4] + 1)).all()
+        assert all(features * number <= 10 * 2000 + 2000 for features, number in calls)
+        small[seed] = (p[4:] <= 0.05).mean()
+    assert small.mean() <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / (5 * 1996))
+    with pytest.warns(UserWarning, match="n_permutations="):
+        kept, _ = ranking.with_more_permutations(*first, again, lambda features, number: False)
+    assert (kept == first[0]).all()
 
 
 def test_noise_beside_a_strong_feature_has_no_small_p(run):
