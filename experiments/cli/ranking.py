@@ -319,7 +319,7 @@ def with_more_permutations(
     again: Callable[[np.ndarray, int], Any],
     fits: Callable[[int, int], bool],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Test features again that none of their permutations reached, until q can be 0.1 for so many; return p, n_used.
+    """Test features again that none of their permutations reached, until q can be 0.1 for so many: p and n_used.
 
     p stays valid: p ≤ x takes as few larger weights among the first permutations, or, where x is less than these
     allow, among all. ``again`` makes the test of some features with a number of permutations.
