@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 import yaml
+from scipy.stats import false_discovery_control
 
 from experiments.cli.rank_arguments import command, option
 from experiments.config.compose import names as names_of_files
@@ -32,8 +33,6 @@ from reliefe.ranking import ranks
 _ALL_PAIRS = 2000
 #: With the target permuted and more features than this, weights are compared with those of all features.
 _POOLED = 100
-#: With fewer features, ReliefF with more neighbours finds more of the relevant ones.
-_FEW_FEATURES = 10
 #: Folds are drawn once where there are more samples.
 _ONE_REPEAT = 5000
 #: p is not from fewer samples than this for the sake of time.
@@ -66,7 +65,7 @@ def chosen_ranker(table: Table, arguments: Any) -> tuple[str, dict[str, Any], st
     """
     n, p = table.X.shape
     key, why, neighbours = arguments.ranker, "as asked for", None
-    if key is None and table.task == "classes" and p < _FEW_FEATURES:
+    if key is None and table.task == "classes" and 2**p < n:  # benchmarks/few_features.py
         neighbours = max(10, int(np.sort(np.bincount(table.y))[0]) // 4)
         key, why = (
             "relieff",
@@ -314,16 +313,34 @@ def _n_folds(table: Table, wanted: int) -> int:
     return n_splits
 
 
-def n_permutations_of(table: Table, ranker: Any, arguments: Any) -> int:
-    """Return the number asked for, or 1,000 doubled until small q values are possible or the budget is used up."""
-    if arguments.permutations is not None:
-        return int(arguments.permutations)
-    number = 1000
-    while number < 10 * table.X.shape[1]:
-        if predicted_seconds(ranker, table.X, table.y, 2 * number) > arguments.budget:
-            break
-        number *= 2
-    return number
+def with_more_permutations(
+    p: np.ndarray,
+    n_used: np.ndarray,
+    again: Callable[[np.ndarray, int], Any],
+    fits: Callable[[int, int], bool],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Test features again that none of their permutations reached, until q can be 0.1 for so many: p and n_used.
+
+    p stays valid: p ≤ x takes as few larger weights among the first permutations, or, where x is less than these
+    allow, among all. ``again`` makes the test of some features with a number of permutations.
+    """
+    from experiments.report.ranking_result import LEVEL
+
+    p, n_used = p.copy(), n_used.copy()
+    while True:
+        best = np.flatnonzero(p <= (1 + 1e-9) / (n_used + 1))
+        needed = int(np.ceil(len(p) / (LEVEL * max(1, len(best)))))
+        if not len(best) or needed <= n_used[best].min():
+            return p, n_used
+        if not fits(len(best), needed):
+            warnings.warn(
+                f"{count(len(best), 'feature')} of {len(p)} had no larger weight in any permutation, too few for "
+                f"q <= {LEVEL:g} with so few; n_permutations={needed} or a larger --budget decides it",
+                stacklevel=2,
+            )
+            return p, n_used
+        test = again(best, needed)
+        p[best], n_used[best] = test.p_values[best], test.n_used[best]
 
 
 def tested_samples(
@@ -388,7 +405,7 @@ def _certainty(table: Table, block: dict[str, Any], arguments: Any, weights: np.
     given: dict[str, Any] = {"random_state": arguments.seed, "n_jobs": arguments.jobs or -1}
     found: dict[str, Any] = {}
 
-    number = n_permutations_of(table, ranker, arguments)
+    number = 1000 if arguments.permutations is None else int(arguments.permutations)
 
     def permute() -> dict[str, Any]:
         rows, way = tested_samples(table, ranker, arguments.budget, number, arguments.seed)
@@ -396,24 +413,40 @@ def _certainty(table: Table, block: dict[str, Any], arguments: Any, weights: np.
         which = "" if len(rows) == n else f", {len(rows)} of {n} samples (--budget {arguments.budget})"
         of = "each feature, at most" if way == "feature" else "the target"
         print(f"permutation test: {count(number, 'permutation')} of {of}{which}", flush=True)
-        test = permutation_test(
-            ranker,
-            table.X[rows],
-            table.y[rows],
-            permute=way,
-            n_permutations=number,
-            null=null,
-            groups=None if table.groups is None else table.groups[rows],
-            **given,
-        )
+        X, y = table.X[rows], table.y[rows]
+        groups = None if table.groups is None else table.groups[rows]
+
+        def made(features: np.ndarray | None, number: int) -> Any:
+            with warnings.catch_warnings():
+                if arguments.permutations is None and way == "feature":  # more are made where they can decide
+                    warnings.filterwarnings("ignore", ".*larger weights than under any")
+                return permutation_test(
+                    ranker,
+                    X,
+                    y,
+                    permute=way,
+                    n_permutations=number,
+                    null=null,
+                    groups=groups,
+                    features=features,
+                    **given,
+                )
+
+        test = made(None, number)
         same = np.allclose(test.weights, weights, rtol=1e-9, atol=1e-12 * np.abs(weights).max(initial=1.0))
         if len(rows) == n and not same:
             raise RuntimeError(f"{block['display_name']} gives other weights when it is fitted again")
+        p_values, n_used = test.p_values, test.n_used
+        if way == "feature" and arguments.permutations is None:
+            each = predicted_seconds(ranker, X, y, number, n_tested=3) / (3 * number)
+            p_values, n_used = with_more_permutations(
+                p_values, n_used, made, lambda features, number: features * number * each <= arguments.budget
+            )
         return {
-            "p": test.p_values,
-            "q": test.q_values,
-            "n_permutations": number,
-            "n_made": int(test.n_used.sum()) if way == "feature" else number,
+            "p": p_values,
+            "q": false_discovery_control(p_values),
+            "n_permutations": int(n_used.max()),
+            "n_made": int(n_used.sum()) if way == "feature" else number,
             "null": null,
             "permute": way,
             "hypothesis": test.hypothesis,

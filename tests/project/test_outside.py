@@ -116,7 +116,7 @@ def test_the_wheel_holds_library_benchmark_and_yaml_files(wheel):
         str(path.relative_to(PROJECT_ROOT)): path
         for folder in ("reliefe", "experiments")
         for path in (PROJECT_ROOT / folder).rglob("*")
-        if path.suffix in (".py", ".html", ".css", ".js") or path.name == "py.typed"
+        if path.is_file() and "__pycache__" not in path.parts
     }
     wanted |= {
         f"experiments/{path.relative_to(PROJECT_ROOT)}": path

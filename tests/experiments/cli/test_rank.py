@@ -10,12 +10,13 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from scipy.stats import kruskal
+from scipy.stats import false_discovery_control, kruskal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score
@@ -650,11 +651,52 @@ def test_the_ranker_goes_by_the_number_of_samples(n, key):
     assert "missing" not in block and "discrete_features" not in block
 
 
-@pytest.mark.parametrize(("n", "k"), [(60, 10), (400, 50)])
-def test_few_features_have_a_quarter_of_the_smallest_class_as_neighbours(n, k):
-    table = Table("t.csv", "", np.zeros((n, 9)), tuple("abcdefghi"), {}, "classes", np.arange(n) % 2, ("y",))
+@pytest.mark.parametrize(
+    ("n", "p", "k"), [(60, 5, 10), (100, 6, 12), (600, 9, 75), (60, 6, None), (1000, 10, None)]
+)
+def test_few_features_for_so_many_samples_have_a_quarter_of_the_smallest_class_as_neighbours(n, p, k):
+    table = Table(
+        "t.csv", "", np.zeros((n, p)), tuple("abcdefghij"[:p]), {}, "classes", np.arange(n) % 2, ("y",)
+    )
     chosen, block, why = ranking.chosen_ranker(table, parser().parse_args(["t.csv", "--target", "y"]))
-    assert chosen == "relieff" and block["n_neighbors"] == k and "9 features" in why
+    assert chosen == ("multisurf" if k is None else "relieff") and block.get("n_neighbors") == k
+    assert k is None or f"{p} features" in why
+
+
+def drawn(features, number, chances, rng):
+    """Return p and numbers used as a test gives them whose permutations are larger with these chances."""
+    p, used = np.empty(len(features)), np.full(len(features), number)
+    for place, feature in enumerate(features):
+        larger = np.flatnonzero(np.random.default_rng([rng, feature]).random(number) < chances[feature])
+        stopped = len(larger) >= 10
+        used[place] = larger[9] + 1 if stopped else number
+        p[place] = 10 / used[place] if stopped else (1 + len(larger)) / (1 + number)
+    return p, used
+
+
+def test_more_permutations_find_few_among_many_and_p_holds():
+    rng = np.random.default_rng(0)
+    small = np.zeros(5)
+    for seed in range(5):
+        chances = np.concatenate([np.zeros(4), rng.random(1996)])  # the chance of a noise feature is uniform
+        calls = []
+
+        def again(features, number, chances=chances, seed=seed, calls=calls):
+            calls.append((len(features), number))
+            p, used = np.full(2000, np.nan), np.zeros(2000, dtype=int)
+            p[features], used[features] = drawn(features, number, chances, seed)
+            return SimpleNamespace(p_values=p, n_used=used)
+
+        first = drawn(np.arange(2000), 1000, chances, seed)
+        p, used = ranking.with_more_permutations(*first, again, lambda features, number: True)
+        q = false_discovery_control(p)
+        assert (q[:4] <= 0.1 + 1e-12).all() and (p[:4] == 1 / (used[:4] + 1)).all()
+        assert all(features * number <= 10 * 2000 + 2000 for features, number in calls)
+        small[seed] = (p[4:] <= 0.05).mean()
+    assert small.mean() <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / (5 * 1996))
+    with pytest.warns(UserWarning, match="n_permutations="):
+        kept, _ = ranking.with_more_permutations(*first, again, lambda features, number: False)
+    assert (kept == first[0]).all()
 
 
 def test_noise_beside_a_strong_feature_has_no_small_p(run):
@@ -667,7 +709,8 @@ def test_noise_beside_a_strong_feature_has_no_small_p(run):
     frame.to_csv("t.csv", index=False)
     code, out, _ = run("t.csv", "--target", "y", "--permutations", "200", "--ranker", "multisurf")
     found = pd.read_csv("results/rank/t/ranking.csv").set_index("feature")
-    assert code == 0 and (found.loc[["age", "bmi"], "p"] > 0.02).all()
+    assert code == 0 and (found.loc[["age", "bmi"], "p"] > 0.02).all()  # 0.005 with the target permuted
+    assert "tested: each feature is independent of the other features and the target" in out
     assert found.loc["sex", "q alone"] < 1e-10
     # MultiSURF puts it last: near samples agree in it. The page says so.
     assert found.index[-1] == "sex"
