@@ -124,9 +124,10 @@ def equal_as_floats(place: str, first: object, second: object, advice: str = SMA
 
 
 class LargeNumbers:
-    """Whole numbers beyond 2^53 met so far in each column of a sparse text file."""
+    """Whole numbers beyond 2^53 met so far in each column of a text file, whose attributes may have names."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str] | None = None) -> None:
+        self._names = names
         self._met: dict[tuple[int, float], tuple[Decimal, str]] = {}
 
     def check(self, columns: np.ndarray, values: np.ndarray, texts: Sequence[str], where: str) -> None:
@@ -138,4 +139,5 @@ class LargeNumbers:
             key = int(columns[place]), float(values[place])
             first = self._met.setdefault(key, (exact, texts[place]))
             if first[0] != exact:
-                raise DatasetError(f"{where}: {equal_as_floats(f'column {key[0]}', first[1], texts[place])}")
+                column = f"column {key[0]}" if self._names is None else f"attribute {self._names[key[0]]!r}"
+                raise DatasetError(f"{where}: {equal_as_floats(column, first[1], texts[place])}")

@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from reliefe._threads import Team
-from reliefe.distances import DenseColumns, EmbeddedRows, Groups, SparseColumns
+from reliefe.columns import Columns
+from reliefe.distances import DenseColumns, EmbeddedRows, ExactColumns, Groups, SparseColumns
 from reliefe.engine import Phases
 from reliefe.scaling import normalise
 
@@ -13,7 +14,9 @@ def search_among_columns(X, codes, n_classes, k):
     """What ReliefF searches in; ``k`` is a number or "adaptive"."""
     groups = Groups.of(np.asarray(codes), n_classes, None if k == "adaptive" else k)
     Z = normalise(X)
-    return (SparseColumns if sp.issparse(Z) else DenseColumns)(Z, groups)
+    if sp.issparse(Z):
+        return SparseColumns(Z, groups)
+    return (DenseColumns if groups.k else ExactColumns)(Columns.normalised(Z), groups)
 
 
 def search_in_embedding(E, metric, codes, n_classes, k):

@@ -258,7 +258,7 @@ def _check_large(
     stored = table.data if sparse.issparse(table) else table
     if not (np.abs(stored) >= EXACT).any():
         return
-    large = LargeNumbers()
+    large = LargeNumbers(names)
     for number, line in rows:
         pairs = _pairs(line) if sparse.issparse(table) else list(enumerate(_cells(line)))
         kept = [(index, cell) for index, cell in pairs if cell is not None and values[index] is None]
