@@ -270,6 +270,8 @@ def published() -> Iterator[None]:
 
 
 _PUBLISHED = ContextVar("published", default=False)
+#: Enough for the screen; the page in git has all figures of its study inside.
+_PUBLISHED_DPI = 120
 #: Colours of a palette, and those of them that are as drawn.
 _MOST_COLORS, _EXACT_COLORS = 256, 160
 
@@ -286,7 +288,7 @@ def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
     for ending, metadata in formats.items():
         buffer = io.BytesIO()
         with applied():
-            figure.savefig(buffer, format=ending, metadata=metadata)
+            figure.savefig(buffer, format=ending, metadata=metadata, dpi=_PUBLISHED_DPI if small else None)
         content = _with_few_colors(buffer.getvalue()) if small else buffer.getvalue()
         paths.append(write_whole(Path(folder) / f"{stem}.{ending}", content))
     return paths
