@@ -15,7 +15,6 @@ from experiments.config.compose import compose_runs
 from experiments.errors import BadInputError, MissingFileError
 from experiments.execution import known_data
 from experiments.execution.runner import collect_study, run_study
-from experiments.store.store import Store
 
 SMALL = ["protocol.n_splits=2", "protocol.n_repeats=1", "protocol.grid_points=2"]
 READ = ["dataset=csv", "dataset.path=tiny.csv", "dataset.target=kind"]
@@ -179,16 +178,12 @@ def test_every_published_data_set_of_a_file_is_known():
 
 
 def test_collecting_keeps_the_best_features_of_folds_whose_weights_are_left_out(made, tmp_path, monkeypatch):
-    """Also of rows from before they were kept in rows, with the names of the data set."""
     _, _, data, _ = made
     argv = [each for each in arguments(tmp_path / "ran", data, "anova_f") if "n_repeats" not in each]
     configs = compose_runs([*argv, "protocol.n_repeats=2"]).configs
     new = run_study(configs, n_workers=1, progress=Listening()).frame
-    store = Store(tmp_path / "ran")
     added = [name for name in new if name.startswith("top_")]
     assert len(added) == 4
-    for key, rows in new.groupby("cell_key"):
-        store.write(key, rows.assign(**dict.fromkeys(added)))
     monkeypatch.setattr(publish, "_configs", lambda *_: configs)
     publish.collect(tmp_path / "ran", None, tmp_path / "published", ["tiny"])
     kept, _ = publish.rows("tiny", tmp_path / "published")
