@@ -214,7 +214,7 @@ def texts(claims: pd.DataFrame, folder: Path = FOLDER) -> dict[Path, str]:
         loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     readme = PROJECT_ROOT / "README.md"
-    part = templates.get_template("readme.md.j2").render(known)
+    part = templates.get_template("README.md.j2").render(known)
     return {
         readme: update_part(readme.read_text(encoding="utf-8"), "published", part),
         **{

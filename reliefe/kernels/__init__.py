@@ -30,6 +30,7 @@ from reliefe._compiled import kept_where_possible
 _FINGERPRINT = hashlib.sha256(
     b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
 ).hexdigest()
+_INNER = "_"
 
 
 def kernel(**options):
@@ -48,9 +49,10 @@ def kernel(**options):
 
     def decorate(function):
         # No kernel is called from C, and those that begin with _ are called by other kernels alone.
-        wrappers = {"no_cfunc_wrapper": True, "no_cpython_wrapper": function.__name__.startswith("_")}
+        inner = function.__name__.startswith(_INNER)
+        options.update(no_cfunc_wrapper=True, no_cpython_wrapper=inner)
         with kept_where_possible():
-            dispatcher = njit(nogil=True, cache=True, **wrappers, **options)(function)
+            dispatcher = njit(nogil=True, cache=True, **options)(function)
         with suppress(AttributeError):  # no cache where nothing is compiled
             file = dispatcher._cache._cache_file
             file._source_stamp = (file._source_stamp, _FINGERPRINT)
