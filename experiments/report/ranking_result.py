@@ -196,6 +196,11 @@ class RankedTable:
         ]
 
     @property
+    def halved(self) -> str:
+        """What the halves for stability hold: samples, or whole groups of them."""
+        return "groups" if self.about.get("groups") else "samples"
+
+    @property
     def order(self) -> np.ndarray:
         """Features from the best on."""
         return np.argsort(self.ranks)
@@ -267,8 +272,8 @@ class RankedTable:
             )
         if certainty.frequency is not None:
             said.append(
-                f"Stability of the best {certainty.n_chosen} over {certainty.n_subsamples} halves of the samples: "
-                f"Phi = {fixed(certainty.phi, 2)} (95 % interval {fixed(certainty.lower, 2)} to "
+                f"Stability of the best {certainty.n_chosen} over {certainty.n_subsamples} halves of the "
+                f"{self.halved}: Phi = {fixed(certainty.phi, 2)} (95 % interval {fixed(certainty.lower, 2)} to "
                 f"{fixed(certainty.upper, 2)}; 1 = always the same features, 0 = chance)."
             )
         return said

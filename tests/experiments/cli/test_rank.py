@@ -750,7 +750,9 @@ def test_groups_stay_together_and_are_no_feature(run):
     code, out, err = run(*typed, "--groups", "patient")
     assert (code, err) == (0, "") and "caution" not in out
     assert "100 samples, 10 features, 20 groups of samples that stay together" in out
+    assert "over 10 halves of the groups: Phi" in out
     (folder,) = (each for each in Path("results/rank").iterdir() if each.name != "t")
+    assert "10 random halves of the groups in" in (folder / "index.html").read_text(encoding="utf-8")
     together = pd.read_csv(folder / "ranking.csv").set_index("feature")
     assert "patient" in alone.index and "patient" not in together.index
     noise = list("abcdefghij")
