@@ -186,7 +186,7 @@ class RankedTable:
         )
         few = len(self.names) < _FEW
         return [
-            f"Strong alone, and not in the ranking: {shown}.",
+            f"Strong alone, but with a large q or low in the ranking: {shown}.",
             "Relief compares near samples, and where near samples of different classes or numbers agree in a "
             "feature, its weight is small however much it says alone.",
             *(
