@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import warnings
@@ -202,6 +203,7 @@ def ranked_table(
         found.scores.shape[0],
         found.linear.mean(axis=(0, 1)),
         _together(found, keep),
+        _guess(table),
     )
     certainty = _certainty(table, block, arguments, weights, keep)
     alone = _alone(table)
@@ -230,6 +232,25 @@ def ranked_table(
         settings,
         alone,
     )
+
+
+def _guess(table: Table) -> float | None:
+    """Return the score of guessing the largest class, or the mean of numbers; None for labels."""
+    if table.task == "classes":
+        return float(np.bincount(table.y).max() / len(table.y))
+    return 0.0 if table.task == "numbers" else None
+
+
+def _warn_of_few_orders(groups: np.ndarray) -> None:
+    """Warn where groups of equal size can be exchanged in few ways, which p cannot be below."""
+    sizes = np.bincount(np.bincount(groups))  # how many groups have each size
+    ways = math.prod(math.factorial(min(each, 7)) for each in sizes.tolist())
+    if 1 < ways < 1000:
+        warnings.warn(
+            f"groups of equal size can be exchanged in {ways} ways only: no p of a feature that varies within "
+            f"groups is below about {1 / ways:.2g}",
+            stacklevel=2,
+        )
 
 
 def _together(found: Any, keep: int) -> int | None:
@@ -415,6 +436,8 @@ def _certainty(table: Table, block: dict[str, Any], arguments: Any, weights: np.
         print(f"permutation test: {count(number, 'permutation')} of {of}{which}", flush=True)
         X, y = table.X[rows], table.y[rows]
         groups = None if table.groups is None else table.groups[rows]
+        if groups is not None:
+            _warn_of_few_orders(np.unique(groups, return_inverse=True)[1])
 
         def made(features: np.ndarray | None, number: int) -> Any:
             with warnings.catch_warnings():
@@ -445,7 +468,7 @@ def _certainty(table: Table, block: dict[str, Any], arguments: Any, weights: np.
         return {
             "p": p_values,
             "q": false_discovery_control(p_values),
-            "n_permutations": int(n_used.max()),
+            "n_permutations": max(number, int(n_used.max())),
             "n_made": int(n_used.sum()) if way == "feature" else number,
             "null": null,
             "permute": way,

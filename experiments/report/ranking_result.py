@@ -43,6 +43,8 @@ class Curve:
         Mean score of the linear learner.
     together : int or None
         Number of features from which up to ``keep`` nearest neighbours gain, and the linear learner does not.
+    guess : float or None
+        Score of guessing the largest class, or the mean of numbers; None for labels.
     """
 
     sizes: np.ndarray
@@ -56,6 +58,7 @@ class Curve:
     n_repeats: int
     linear: np.ndarray
     together: int | None = None
+    guess: float | None = None
 
     def at(self, size: int) -> float:
         """Mean score with so many features."""
@@ -185,15 +188,22 @@ class RankedTable:
             [f"{self.names[i]!r} (rank {self.ranks[i]}, q alone {self.q_alone[i]:.2g})" for i in places], 10
         )
         few = len(self.names) < _FEW
+        noted = any(repr(self.names[i]) in note for i in places for note in self.notes)
         return [
-            f"Strong alone, and not in the ranking: {shown}.",
+            f"Strong alone, but with a large q or low in the ranking: {shown}.",
             "Relief compares near samples, and where near samples of different classes or numbers agree in a "
             "feature, its weight is small however much it says alone.",
+            *(["A note above names one of them: that may be the cause."] * noted),
             *(
                 [f"With {count(len(self.names), 'feature')} Relief needs more of them to find near samples."]
                 * few
             ),
         ]
+
+    @property
+    def halved(self) -> str:
+        """What the halves for stability hold: samples, or whole groups of them."""
+        return "groups" if self.about.get("groups") else "samples"
 
     @property
     def order(self) -> np.ndarray:
@@ -239,8 +249,14 @@ class RankedTable:
         whole = ""
         if curve.sizes[-1] == len(self.names):
             whole = f"; with all {len(self.names)} it is {fixed(float(curve.mean[-1]), 3)}"
+        first = f"Keep the best {curve.keep} of {count(len(self.names), 'feature')}."
+        if curve.guess is not None:
+            guessed = "the mean" if self.about.get("task") == "numbers" else "the largest class"
+            if curve.at(curve.best) - error <= curve.guess:
+                first = f"No number of features does clearly better than guessing {guessed}."
+            whole += f"; guessing {guessed} gives {fixed(curve.guess, 3)}"
         said = [
-            f"Keep the best {curve.keep} of {count(len(self.names), 'feature')}.",
+            first,
             f"The largest mean {curve.score} is {best}, with {count(curve.best, 'feature')}{smaller}{whole} (mean "
             f"over {curve.n_repeats} x {curve.n_splits} folds, features ranked inside each training fold; learner: "
             "nearest neighbours).",
@@ -265,11 +281,11 @@ class RankedTable:
                 f"{count(found, 'feature')} of {len(self.names)} {'has' if found == 1 else 'have'} q at most "
                 f"{LEVEL:g}: {self.tested()}."
             )
-        if certainty.frequency is not None:
+        if certainty.frequency is not None and np.isfinite(certainty.phi):  # not where all features are kept
             said.append(
-                f"Stability of the best {certainty.n_chosen} over {certainty.n_subsamples} halves of the samples: "
-                f"Phi = {fixed(certainty.phi, 2)} (95 % interval {fixed(certainty.lower, 2)} to "
-                f"{fixed(certainty.upper, 2)}; 1 = always the same features, 0 = chance)."
+                f"Stability of the best {certainty.n_chosen} over {certainty.n_subsamples} halves of the "
+                f"{self.halved}: Phi = {fixed(certainty.phi, 2)} (95 % interval {fixed(certainty.lower, 2)} to "
+                f"{fixed(min(1.0, certainty.upper), 2)}; 1 = always the same features, 0 = chance)."
             )
         return said
 

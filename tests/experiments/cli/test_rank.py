@@ -714,12 +714,32 @@ def test_noise_beside_a_strong_feature_has_no_small_p(run):
     assert found.loc["sex", "q alone"] < 1e-10
     # MultiSURF puts it last: near samples agree in it. The page says so.
     assert found.index[-1] == "sex"
-    assert "Look again:\nStrong alone, and not in the ranking: 'sex' (rank 3" in out
+    assert "Look again:\nStrong alone, but with a large q or low in the ranking: 'sex' (rank 3" in out
     assert "With 3 features Relief needs more" in out
     assert "Look again" in Path("results/rank/t/index.html").read_text(encoding="utf-8")
     code, out, _ = run("t.csv", "--target", "y", "--permutations", "0", "--out", "default")
     assert code == 0 and "Look again" not in out
     assert pd.read_csv("default/ranking.csv")["feature"][0] == "sex"
+
+
+@pytest.mark.parametrize("share", [0.5, 0.85])
+def test_noise_is_said_to_be_no_better_than_guessing(run, share):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(120, 4)).round(3), columns=list("abcd"))
+    frame.assign(y=(np.arange(120) >= 120 * share).astype(int)).to_csv("t.csv", index=False)
+    code, out, _ = run("t.csv", "--target", "y", "--permutations", "0", "--subsamples", "0")
+    assert code == 0 and "No number of features does clearly better than guessing the largest class." in out
+    assert f"; guessing the largest class gives {share:.3f} (mean" in out and "Keep the best" not in out
+
+
+def test_few_groups_that_can_be_exchanged_bound_p(run):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(
+        {"pat": np.repeat(list("pqrs"), 10), "a": rng.normal(size=40), "b": rng.normal(size=40)}
+    )
+    frame.assign(y=rng.integers(0, 2, 40)).to_csv("t.csv", index=False)
+    code, out, _ = run("t.csv", "--target", "y", "--groups", "pat", "--folds", "2", "--permutations", "50")
+    assert code == 0 and "can be exchanged in 24 ways only: no p of a feature" in out and "about 0.042" in out
 
 
 def test_features_that_act_together_are_kept_and_named(run):
@@ -750,7 +770,9 @@ def test_groups_stay_together_and_are_no_feature(run):
     code, out, err = run(*typed, "--groups", "patient")
     assert (code, err) == (0, "") and "caution" not in out
     assert "100 samples, 10 features, 20 groups of samples that stay together" in out
+    assert "over 10 halves of the groups: Phi" in out
     (folder,) = (each for each in Path("results/rank").iterdir() if each.name != "t")
+    assert "10 random halves of the groups in" in (folder / "index.html").read_text(encoding="utf-8")
     together = pd.read_csv(folder / "ranking.csv").set_index("feature")
     assert "patient" in alone.index and "patient" not in together.index
     noise = list("abcdefghij")
