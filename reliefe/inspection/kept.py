@@ -28,7 +28,7 @@ from reliefe.surf import _ThresholdRanker
 from reliefe.targets import EMBEDDED_DISTANCES, Classes, LabelSets, Responses
 from reliefe.threshold_weights import Rule, threshold_weights
 
-LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 samples
+_LARGEST_TABLE = 2**27  # bytes of distances that are kept: 4,096 samples
 _LISTED = 2**22  # pairs of all targets that are worked on together
 _AT_ONCE = 256  # targets
 _COLUMNS = 256  # worked on together
@@ -51,15 +51,15 @@ def kept_weights(ranker, X, y, n):
     Kept or None
         None, and the ranker is not fitted, where distances depend on the target, or are too many.
     """
-    if not suits(ranker, y) or 8 * n * n > LARGEST_TABLE:
+    if not suits(ranker, y, n):
         return None
     prepared = ranker._fit(X, y)
     return (_KeptNear if isinstance(ranker, ReliefF) else _KeptZones)(ranker, prepared)
 
 
-def suits(ranker, y):
-    """Say whether distances are those of the features themselves, which no target changes."""
-    if getattr(ranker, "compatible", None) is not None:
+def suits(ranker, y, n):
+    """Say whether distances of n samples are those of the features, which no target changes, and can be kept."""
+    if getattr(ranker, "compatible", None) is not None or 8 * n * n > _LARGEST_TABLE:
         return False
     if type(ranker) is not ReliefF and not (
         isinstance(ranker, _ThresholdRanker) and ranker.embedding is None

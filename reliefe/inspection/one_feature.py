@@ -12,7 +12,7 @@ from scipy import sparse
 from reliefe._threads import Team, pieces
 from reliefe.columns import Columns
 from reliefe.distances import Groups
-from reliefe.inspection.kept import LARGEST_TABLE, suits, target_of
+from reliefe.inspection.kept import suits, target_of
 from reliefe.kernels import mixed_distances
 from reliefe.kernels import permuted as kernels
 from reliefe.kernels.mixed import CLASSES, LABEL_SETS, RESPONSES
@@ -26,23 +26,8 @@ _NOISE = 1e-14  # rounding of a weight, as in reliefe.base.without_noise
 
 
 def kept_features(ranker, X, y, n):
-    """Fit a ranker, and keep what tests of single features need.
-
-    Parameters
-    ----------
-    ranker : estimator
-        Of any kind; not fitted before.
-    X, y : as for its ``fit``
-        n samples.
-    n : int
-        Their number.
-
-    Returns
-    -------
-    KeptFeatures or None
-        None, and the ranker is not fitted, where distances are not sums over features alone, or are too many.
-    """
-    if not suits(ranker, y) or 8 * n * n > LARGEST_TABLE:
+    """As :func:`reliefe.inspection.kept.kept_weights`, for tests of single features."""
+    if not suits(ranker, y, n):
         return None
     return KeptFeatures(ranker, ranker._fit(X, y))
 

@@ -368,7 +368,7 @@ def predicted_seconds(ranker: Any, X: Any, y: Any, n_permutations: int, n_tested
         Seconds.
     """
     from reliefe.base import Ranker
-    from reliefe.inspection.kept import LARGEST_TABLE, suits
+    from reliefe.inspection.kept import suits
 
     n, p = refits.n_rows_of(X), refits.n_columns_of(X)
     tested = p if n_tested is None else n_tested
@@ -377,7 +377,7 @@ def predicted_seconds(ranker: Any, X: Any, y: Any, n_permutations: int, n_tested
     total = strong * n_permutations + (tested - strong) * few
     if not isinstance(ranker, Ranker):
         return float(total * (_SECONDS_OTHER + _SECONDS_VALUE * n * p))
-    if suits(ranker, y) and 8 * n * n <= LARGEST_TABLE:
+    if suits(ranker, y, n):
         rate = _SECONDS_NEAR if hasattr(ranker, "n_neighbors") else _SECONDS_ZONES
         each = _SECONDS_EACH + rate * n + _SECONDS_PAIR * n * n
         return float(total * each + _SECONDS_TABLE * n * n * p)

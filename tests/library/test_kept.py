@@ -168,7 +168,7 @@ def test_tables_of_distances_have_a_limit(rng, monkeypatch):
     from reliefe.inspection import kept
 
     X, y = table("numbers", rng), rng.integers(0, 2, N)
-    monkeypatch.setattr(kept, "LARGEST_TABLE", 8 * N * N - 1)
+    monkeypatch.setattr(kept, "_LARGEST_TABLE", 8 * N * N - 1)
     assert kept_weights(ReliefF(4), X, y, N) is None
 
 
