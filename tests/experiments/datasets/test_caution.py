@@ -1,12 +1,15 @@
 """Cautions about a data set: known tables that need one, and bundled ones that need none."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 from experiments import datasets
 from experiments.config.compose import compose_runs
+from experiments.datasets import overview
 from experiments.datasets.caution import cautions
+from experiments.execution.study import Study
 
 NAMES = [f"f{place}" for place in range(6)]
 
@@ -73,3 +76,27 @@ def test_bundled_data_sets_need_none(name):
     (run,) = compose_runs([f"dataset={name}"]).configs
     data = datasets.load(run["dataset"], run["paths"]["local_data"], download=False)
     assert cautions(data.X, data.y, data.feature_names) == []
+
+
+@pytest.fixture
+def composed(X, tmp_path):
+    """A study on a table of one's own in which 90 of 120 rows repeat others."""
+    rows = np.arange(120) % 30
+    frame = pd.DataFrame(X[rows], columns=NAMES).assign(y=np.where(Y[rows], "u", "v"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    argv = ["dataset=csv", f"dataset.path={tmp_path / 't.csv'}", "dataset.target=y", "protocol=quick"]
+    return list(compose_runs([*argv, "ranker=relieff,anova_f", f"paths.results={tmp_path / 'r'}"]).configs)
+
+
+def test_a_study_on_own_data_is_cautioned_once_before_it_runs(composed, caplog):
+    Study(composed, to_run=True)
+    (said,) = [each.getMessage() for each in caplog.records if "caution" in each.getMessage()]
+    assert "90 of 120 rows repeat others" in said
+    caplog.clear()
+    Study(composed)  # to be shown, not to be run
+    assert not [each for each in caplog.records if "caution" in each.getMessage()]
+
+
+def test_a_data_set_that_is_checked_is_cautioned_in_a_line_of_its_own(composed):
+    text = overview.as_text([overview.find_out(composed[0]["dataset"], composed[0]["paths"])])
+    assert "caution: 90 of 120 rows repeat others" in " ".join(text.split())
