@@ -62,9 +62,8 @@ class Ranker(SelectorMixin, BaseEstimator):
     feature_importances_: np.ndarray
     ranking_: np.ndarray
     n_features_in_: int
-    _quiet = _has_warned = (
-        False  # of samples without near ones: not to warn, for another fit did; and has warned
-    )
+    # Of samples without near ones: not to warn, since another fit did; has warned.
+    _quiet = _has_warned = False
 
     def check_parameters(self) -> None:
         """Check the parameters as far as this goes without data; ``fit`` does so too.

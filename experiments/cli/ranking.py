@@ -373,11 +373,9 @@ def tested_samples(
     classes, groups whole) for which they can, of 500 samples at least; else all, with the target permuted.
     """
     n = len(table.X)
-    order = _spread(table, np.random.default_rng(seed))
 
-    def fits(size: int) -> bool:
-        rows = np.sort(order[:size])
-        return predicted_seconds(ranker, table.X[rows], table.y[rows], n_permutations) <= budget
+    def fits(size: int) -> bool:  # which samples makes no difference, only how many
+        return predicted_seconds(ranker, table.X[:size], table.y[:size], n_permutations) <= budget
 
     if fits(n):
         return np.arange(n), "feature"
@@ -387,6 +385,7 @@ def tested_samples(
     while high - low > 50:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
+    order = _spread(table, np.random.default_rng(seed))
     if table.groups is not None:  # whole groups only: the last one may be cut
         last = table.groups[order[low - 1]]
         if table.groups[order[low]] == last:

@@ -33,15 +33,7 @@ def kept_features(ranker, X, y, n):
 
 
 class KeptFeatures:
-    """Distances, and how neighbours are chosen and counted.
-
-    Parameters
-    ----------
-    ranker : Ranker
-        Fitted.
-    prepared : reliefe.base.Prepared
-        What the fit made of its data.
-    """
+    """Distances, and how neighbours are chosen and counted; ``prepared`` is what the ranker's fit made of X."""
 
     def __init__(self, ranker, prepared):
         Z, self._full, given, rows = prepared

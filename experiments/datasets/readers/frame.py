@@ -151,13 +151,6 @@ class FrameReader:
         self._check_lists(column, column.notna().to_numpy(), self._names[place])
         return ["" if pd.isna(each) else as_text(each) for each in column]
 
-    def holds_numbers(self, place: int) -> bool:
-        """Whether the cells of a column are numbers, all that are not missing."""
-        known = self._frame.iloc[:, place].dropna()
-        if isinstance(known.dtype, pd.CategoricalDtype):
-            known = known.astype(object)
-        return len(known) > 0 and not np.isnan(numbers_of(known, self._decimal)).any()
-
     def where(self, row: int) -> str:
         """Say where a row (0-based) stands, with the file."""
         return self._in_file(row)
