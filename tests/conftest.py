@@ -21,6 +21,12 @@ LONGEST = 1800.0
 LOCAL_DATA = os.environ.get("RELIEFE_LOCAL_DATA")
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--exhaustive", action="store_true", help="full products too, not one representative of each kind"
+    )
+
+
 def pytest_configure(config):
     """Let the workers of ``-n 2`` end at once with their runner when that is told to."""
     heed_interrupts()
@@ -36,8 +42,12 @@ def _end_with_workers(number, frame):
     os.kill(os.getpid(), number)
 
 
-def pytest_collection_modifyitems(items):
-    """Put files with long tests first: at the end both processes have short ones to share."""
+def pytest_collection_modifyitems(config, items):
+    """Leave full products out by default; put files with long tests first, so that workers end together."""
+    if not config.getoption("--exhaustive"):
+        products = [item for item in items if item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=products)
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
     long = {
         item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("cluster")
     }
